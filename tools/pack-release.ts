@@ -131,7 +131,7 @@ function pack(): void {
     }
     putSqlite(stage, target, values['better-sqlite3']);
     removeEmpty(stage);
-    // Of all packages: with --omit=dev npm leaves out some that development needs as well.
+    // All packages are asked for: with --omit=dev npm leaves out some that development needs as well.
     const bill = run('npm', ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only']);
     writeFileSync(join(stage, 'sbom.cdx.json'), billOfMaterials(bill, packages, Number(madeAtS)));
     writeFileSync(join(stage, 'LICENSES.txt'), licencesOf(stage, packages));

@@ -172,7 +172,7 @@ export interface Asked {
 export interface Transcript {
   readonly messages: readonly ChatMessage[];
   readonly fromQuestion: number;
-  /** The person has asked something else since, which was answered: what is answered now are results alone (MODEL-38). */
+  /** The person has asked something else since, which was answered: what is answered now are results alone (MODEL-42). */
   readonly isLate: boolean;
 }
 

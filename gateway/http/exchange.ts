@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
-import { HeadCopy, NO_HEAD } from './head-copy.ts';
+import { HeadCopy, NO_HEAD, readParameters } from './head-copy.ts';
 import type { Interface } from './interface.ts';
 import { hasRoomInTick } from './loop-tick.ts';
 import { PassedAnswer, sendWhole } from './passed-answer.ts';
@@ -39,26 +39,6 @@ export interface ExchangePlan {
 export type Headers = Readonly<Record<string, string>>;
 /** As they are written, a name perhaps more than once. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    // Malformed escapes name nothing that exists; the handler answers as for any unknown id.
-    return part;
-  }
-}
-
-const NO_PARAMETERS: Readonly<Record<string, string>> = {};
-
-function readParameters(req: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> {
-  if (names.length === 0) return NO_PARAMETERS;
-  const params: Record<string, string> = {};
-  names.forEach((name, index) => {
-    params[name] = decoded(req.getParameter(index) ?? '');
-  });
-  return params;
-}
 
 /** Stands for the listener of a body that has come whole. */
 const NO_LISTENER = (): void => {};

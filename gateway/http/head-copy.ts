@@ -35,3 +35,24 @@ export class HeadCopy {
 
 /** Stands for the head of a request that was answered before it was copied. */
 export const NO_HEAD = new HeadCopy(new Map(), '');
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // Malformed escapes name nothing that exists; the handler answers as for any unknown id.
+    return part;
+  }
+}
+
+const NO_PARAMETERS: Readonly<Record<string, string>> = {};
+
+/** Parameters of the path, by the names that its route gives them. */
+export function readParameters(req: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> {
+  if (names.length === 0) return NO_PARAMETERS;
+  const params: Record<string, string> = {};
+  names.forEach((name, index) => {
+    params[name] = decoded(req.getParameter(index) ?? '');
+  });
+  return params;
+}

@@ -194,7 +194,7 @@ export interface AboutEntry {
   readonly id: string;
   readonly since: string;
   readonly detail: string;
-  /** Of an app or an organisation, and of the organisation that an app belongs to. */
+  /** The name of an app or an organisation, and of the organisation that an app belongs to. */
   readonly name?: string;
   readonly organisation?: string;
 }

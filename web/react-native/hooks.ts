@@ -61,7 +61,7 @@ export interface Scene {
   readonly locale: string;
 }
 
-/** Of this package. */
+/** The version of this package. */
 const SDK = 'react-native/0.1.0';
 
 const ACTION_KINDS = ['send', 'open_screen', 'open_url', 'call', 'email'];

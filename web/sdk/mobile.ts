@@ -22,7 +22,7 @@ interface Shown {
   readonly ReactNativeWebView?: Port;
 }
 
-/** Questions to the app that wait for their answer. What comes to nothing has a time limit in the widget, and is forgotten here. */
+/** Questions to the app that wait for their answer. One that is never answered has a time limit in the widget, and is forgotten here. */
 const ASKED_MAX = 100;
 
 const { webkit, AssistantHost, ReactNativeWebView } = globalThis as unknown as Shown;

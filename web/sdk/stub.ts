@@ -32,7 +32,7 @@ const DRAWN_MS = 10_000;
 const PATHS = { open: 'M6 9l6 6 6-6', closed: 'M5 5h14v11H10l-5 4z' };
 const UUID_BYTES = 16;
 
-/** Of what is kept in the page; null where nothing may be. */
+/** The page's storage; null where nothing may be kept. */
 function kept(name: string): string | null {
   try {
     return localStorage.getItem(name);

@@ -34,7 +34,7 @@ function* ofTurn(before: ConversationState, now: ConversationState, turn: TurnSt
   const isNew = last === undefined && payload.tool_results === undefined && turn.sentAtMs >= telling.sinceMs;
   if (isNew) yield { type: 'message_sent', turn_id };
   const question = questionOf(now, turn);
-  // Of a turn that another device sent nobody here knows when.
+  // Nobody here knows when another device sent its turn.
   if (question !== undefined && question.sentAtMs > 0) {
     const of = { turn_id: question.turnId, ms: telling.nowMs - question.sentAtMs };
     const isSeen = last !== undefined || isNew;

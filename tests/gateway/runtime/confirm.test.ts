@@ -85,7 +85,7 @@ test('CONFIRM-24: a typed "yes" makes no second card: an equal call is answered 
   assert.equal(pendingOf(await it.say('On second thoughts: do', more)).length, 1);
 });
 
-test('MODEL-38: a card that is confirmed after a later question is told behind what was answered since, once', async () => {
+test('MODEL-42: a card that is confirmed after a later question is told behind what was answered since, once', async () => {
   const write = await askWrite(it);
   const more = { ...write.more, conversation_id: write.conversationId };
   it.script([{ text: 'Two days.' }]);

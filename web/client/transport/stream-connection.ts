@@ -36,7 +36,7 @@ export class StreamConnection {
 
   /** Sends the request and tells of every frame until the connection ends. Never rejects. */
   async run(address: string, request: Omit<FetchRequest, 'signal'>, onReading: (reading: Reading) => void): Promise<StreamEnding> {
-    // Where nothing could be read of what comes the service is not asked: it would be asked again and again (CLIENT-33).
+    // Where nothing could be read of what comes the service is not asked: it would be asked again and again (CLIENT-34).
     if (typeof TextDecoder !== 'function') {
       const message = 'This platform has no TextDecoder: install one before the assistant starts.';
       return { kind: 'refused', failure: ownFailure('unusable', message, false) };

@@ -21,7 +21,7 @@ export function stateOf({ live, suspended }: Pick<App, 'live' | 'suspended'>) {
   return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
 }
 
-/** Of a go-live check: one that passes because there is nothing to check is told so. */
+/** A go-live check: one that passes because there is nothing to check is told so. */
 export function markOf({ key, ok }: Check, { knowledge, declaredScreens }: AppStatus['facts']) {
   if (!ok) return { look: 'mark', sign: '', word: 'open' };
   const isEmpty = (key === 'knowledge' && knowledge.indexed === 0) || (key === 'screens' && declaredScreens === 0);

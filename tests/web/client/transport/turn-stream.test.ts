@@ -184,7 +184,7 @@ test('CLIENT-20: a turn that the service does not have yet is stopped as soon as
   assert.equal(service.of('POST', `/v1/chat/${turnId}/stop`).length, 3);
 });
 
-test('CLIENT-33: a platform without TextDecoder, or whose fetch does not stream, fails once and clearly', async (t) => {
+test('CLIENT-34: a platform without TextDecoder, or whose fetch does not stream, fails once and clearly', async (t) => {
   const it = await startScriptedAssistant(t, { 'POST /v1/chat': whole });
   await it.assistant.ready;
   const { TextDecoder } = globalThis;
