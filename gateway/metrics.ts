@@ -57,14 +57,15 @@ export function createMetrics(services: Services, passing = false) {
   };
 }
 
-/** All that ask within one tick of the event loop get one text: it costs a millisecond or more, and one connection may ask many times at once. */
+/** All that ask while a text is made, and within its tick, get that one: it costs a millisecond or more, and one connection may ask many times at once. */
 function rendering(render: () => Promise<string>): () => Promise<string> {
   let made: Promise<string> | undefined;
   return () => {
     if (made !== undefined) return made;
-    made = render();
-    setImmediate(() => {
-      made = undefined;
+    made = render().finally(() => {
+      setImmediate(() => {
+        made = undefined;
+      });
     });
     return made;
   };

@@ -55,7 +55,11 @@ const RELEASES_KEPT = 10;
 /** Names in which the hash of the contents is; and files of a script's own name, which only their version has. */
 const SERVED = /^[a-z-]+(?:-[A-Z0-9]{8}\.mjs|\.m?js)$/;
 
-/** Of other releases, by `<version>/<name>`, and of parts by name alone. */
+const RELEASE = /^\d[^_]*_[0-9a-f]{12}$/;
+/** A start copies its files within seconds. */
+const HALF_KEPT_MS = 3_600_000;
+
+/** Files of other releases, by `<version>/<name>`, and of parts by name alone. */
 let earlier: ReadonlyMap<string, URL> = new Map();
 
 /**
@@ -70,11 +74,22 @@ export function keepRelease(folder: string): void {
   if (!existsSync(own)) {
     const half = `${own}.${process.pid}`;
     cpSync(FOLDER, half, { recursive: true });
-    renameSync(half, own);
+    try {
+      renameSync(half, own);
+    } catch (error) {
+      // Another process was faster.
+      if (!existsSync(own)) throw error;
+    }
   }
   const now = new Date();
   utimesSync(own, now, now);
-  const releases = readdirSync(folder)
+  const names = readdirSync(folder);
+  // What is left of starts that ended in between.
+  for (const name of names)
+    if (!RELEASE.test(name) && now.getTime() - statSync(join(folder, name)).mtimeMs > HALF_KEPT_MS)
+      rmSync(join(folder, name), { recursive: true, force: true });
+  const releases = names
+    .filter((name) => RELEASE.test(name))
     .map((name) => ({ name, atMs: statSync(join(folder, name)).mtimeMs }))
     .sort((one, other) => other.atMs - one.atMs);
   for (const { name } of releases.slice(RELEASES_KEPT)) rmSync(join(folder, name), { recursive: true, force: true });

@@ -71,8 +71,8 @@ export interface RoundCost {
   readonly cachedTokens?: number;
   readonly reasoningTokens?: number;
   /** The model that answered or failed last, where there are several, and those that failed before it. Absent: one was asked. */
-  readonly model?: string;
-  readonly fallbacks?: readonly { readonly model: string; readonly kind: string }[];
+  readonly answeredBy?: string;
+  readonly fallbacks?: readonly { readonly askedFirst: string; readonly kind: string }[];
 }
 
 export type ChatTurnEvent =

@@ -75,7 +75,8 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'kind',
   'risk',
   'executor',
-  'model',
+  'answeredBy',
+  'askedFirst',
 ]);
 /** A field of the list is trusted for what it holds, and still only if it looks like it. */
 const WORD = /^[A-Za-z0-9_.:-]{0,64}$/;

@@ -233,7 +233,8 @@ export function settingsInForce(env: Readonly<Record<string, string | undefined>
   return Object.keys(environment.entries).map((name) => {
     const given = env[name];
     if (given !== undefined && given !== '') {
-      const value = isSecret(name) || HOLDS_PASSWORD.test(given) ? null : given;
+      // A key may stand in an address's query, too.
+      const value = isSecret(name) || HOLDS_PASSWORD.test(given) ? null : given.replace(/^(\w+:\/\/[^?]*)\?.*$/s, '$1?…');
       return { name, value, source: 'environment' };
     }
     const standard = defaultOf(name);

@@ -96,8 +96,12 @@ const modelList = v.pipe(
     const result = v.safeParse(list, json(dataset.value));
     if (result.success) return result.output;
     const [issue] = result.issues;
-    const field = v.getDotPath(issue);
-    addIssue({ message: field === null ? issue.message : `its field ${field} is wrong: ${issue.message}` });
+    const names = Object.keys(listedModel.entries);
+    const [nth, name = ''] = issue.path?.map(({ key: at }) => String(at)) ?? [];
+    const field = names.includes(name) ? `${nth}.${name}` : nth;
+    // The library's own words quote what came, which may be a key; and so may a field that is none of these.
+    const why = issue.message.startsWith('Invalid ') ? `it must be an object of ${names.join(', ')} alone, each a text` : issue.message;
+    addIssue({ message: field === undefined ? why : `its field ${field} is wrong: ${why}` });
     return NEVER;
   }),
 );

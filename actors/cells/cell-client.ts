@@ -77,7 +77,7 @@ function exchange(
   request: http.ClientRequest,
   { stream, bytes }: ReturnType<typeof payloadOf>,
   { timeoutMs, answerTimeoutMs }: CallTimeouts,
-  isProven: (proof: unknown) => boolean,
+  isProven: (answer: http.IncomingMessage) => boolean,
 ): Promise<CellAnswer> {
   return new Promise((resolve, reject) => {
     const wait = (ms: number) => setTimeout(() => request.destroy(new Error(`nothing moved for ${ms} ms`)), ms);
@@ -90,7 +90,7 @@ function exchange(
     };
     request.on('error', fail);
     request.on('response', (answer) => {
-      if (!isProven(answer.headers[CELL_HEADERS.proof])) {
+      if (!isProven(answer)) {
         fail(new Error(UNPROVEN));
         return;
       }
@@ -187,12 +187,16 @@ export class CellClient {
     if (reach.isAway) throw new CellUnreachable(cell, 'it did not answer a moment ago');
     if (reach.waiting.size >= WAITING_MAX) throw new CellUnreachable(cell, `${WAITING_MAX} requests wait for its answers`);
     const request = this.request(cell, method, path, headers);
-    const silence = setTimeout(() => this.#probe(cell, reach).then(() => silence.refresh()), this.#silentMs).unref();
+    let silence: NodeJS.Timeout | undefined;
     const settle = () => {
       clearTimeout(silence);
       reach.waiting.delete(request);
     };
-    reach.waiting.add(request);
+    // While its body still comes from the client, it is not the cell that is waited for.
+    request.once('finish', () => {
+      silence = setTimeout(() => this.#probe(cell, reach).then(() => silence?.refresh()), this.#silentMs).unref();
+      reach.waiting.add(request);
+    });
     request.once('response', settle).once('close', settle);
     // One that failed says little; where others wait, it is worth a question.
     request.once('error', () => {
@@ -231,7 +235,7 @@ export class CellClient {
       const statement = { method, target: path, from: this.#self, to: cell, ...OF_ITSELF };
       const headers = statementHeaders(statement, this.proofs);
       const request = this.request(cell, method, path, { ...payload.headers, ...headers });
-      const isProven = (proof: unknown) => this.proofs.proves(proof, headers[CELL_HEADERS.token]);
+      const isProven = (answer: http.IncomingMessage) => this.proofs.proves(answer, headers[CELL_HEADERS.token]);
       return await exchange(request, payload, timeouts, isProven);
     } catch (error) {
       if (error instanceof CellUnreachable) throw error;

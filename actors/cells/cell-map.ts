@@ -169,6 +169,12 @@ export class CellMap {
   async #meet(): Promise<void> {
     const { redis, self, nowMs } = this.#options;
     const { id, url, term, replica } = self;
+    if (this.#saysNames && !(await this.homes.isThere())) {
+      // Somebody emptied Redis, or it let go of them: the cell is asked itself until it has said them again.
+      this.#saysNames = false;
+      this.homes.again();
+      void this.sync();
+    }
     const entry: CellEntry = { url, seen_at_ms: nowMs(), term, ...(replica !== undefined && { replica }), says_names: this.#saysNames };
     await redis.hashSet(CELLS_KEY, { [id]: this.#seal(cellPurpose(id), entry) });
     await this.#takeOverCells();

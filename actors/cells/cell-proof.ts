@@ -4,6 +4,7 @@
  * no use at another cell, on another path, later, or twice at one process. It hides nothing: for that there is https.
  */
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { isSecret, type Vault } from '../../storage/secrets/vault.ts';
 
@@ -61,14 +62,15 @@ export class CellProofs {
     return undefined;
   }
 
-  /** What proves the answer to the request that came with this token. */
-  answer(token: string): string {
-    return this.#vault.digest('cell answer', Buffer.from(token)).toString('base64url');
+  /** What proves the answer to the request that came with this token: its status, and what it says of where the organisation is. */
+  answer(token: string, status: number, miss = ''): string {
+    return this.#vault.digest('cell answer', Buffer.from(JSON.stringify([token, status, miss]))).toString('base64url');
   }
 
-  /** Whether a header of the answer proves it; `token`: of the request. */
-  proves(proof: unknown, token: unknown): boolean {
-    return typeof proof === 'string' && typeof token === 'string' && isSecret(proof, this.answer(token));
+  /** Whether an answer is proven by its headers; `token`: of the request. */
+  proves({ statusCode = 0, headers }: Pick<IncomingMessage, 'statusCode' | 'headers'>, token: unknown): boolean {
+    const { [CELL_HEADERS.proof]: proof, [CELL_HEADERS.miss]: miss = '' } = headers;
+    return typeof proof === 'string' && typeof token === 'string' && isSecret(proof, this.answer(token, statusCode, String(miss)));
   }
 
   #mac(start: string, { method, target, from, to, organisationId, clientAddress, clientHost, vouchedFor }: CellStatement): string {

@@ -17,9 +17,9 @@ type Presented = (typeof PRESENTED_KINDS)[number];
 export type HomesRedis = Pick<RedisConnection, 'set' | 'get'>;
 
 const PREFIX = 'assistant:home:';
-/** Said again each day; twice may fail. */
+/** Said again each hour, in a fraction of a second for 10,000 of them: what Redis has let go of is missing for that long at most. */
+const SAID_AGAIN_MS = 3_600_000;
 const KEPT_MS = 3 * 24 * 3_600_000;
-const SAID_AGAIN_MS = 24 * 3_600_000;
 /** A name that was made a moment ago may be on its way to Redis. */
 const SECOND_LOOK_MS = 250;
 /** Names sent at once: more would delay what else waits for Redis. */
@@ -43,6 +43,8 @@ export interface NameHomesOptions {
 
 export class NameHomes {
   readonly #options: NameHomesOptions;
+  /** Written beside the names once all were said, by any process of the cell. */
+  readonly #marker: string;
   #round: Promise<void> | undefined;
   #version: unknown;
   #rowid = 0;
@@ -51,6 +53,7 @@ export class NameHomes {
 
   constructor(options: NameHomesOptions) {
     this.#options = options;
+    this.#marker = `${PREFIX}all ${options.self}`;
   }
 
   /** Says all of them with the next `publish`: Redis may have lost them, or an organisation has arrived. */
@@ -84,7 +87,14 @@ export class NameHomes {
     for (let at = 0; at < secrets.length; at += PAGE) await this.#say(secrets.slice(at, at + PAGE));
     this.#sinceMs = startMs;
     this.#version = version;
-    if (isWhole) this.#wholeAtMs = startMs;
+    if (!isWhole) return;
+    this.#wholeAtMs = startMs;
+    await this.#options.redis.set(this.#marker, 'said', KEPT_MS);
+  }
+
+  /** Whether Redis still has what this cell said last: who deletes all deletes this, too. @throws while Redis is away */
+  async isThere(): Promise<boolean> {
+    return (await this.#options.redis.get(this.#marker)) !== undefined;
   }
 
   /** Undefined: no cell has said it. @throws while Redis is away */

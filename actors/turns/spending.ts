@@ -36,7 +36,7 @@ export class TurnSpending {
   /** By the name of the model, in the order in which they were asked. */
   readonly #usage = new Map<string, Usage>();
   #triesLeft = FALLBACKS_PER_TURN_MAX;
-  #fallbacks: { readonly model: string; readonly kind: string }[] = [];
+  #fallbacks: { readonly askedFirst: string; readonly kind: string }[] = [];
   #answeredBy: string | undefined;
   #askedChars = 0;
   /** A round was asked that has not reported its usage. */
@@ -111,7 +111,7 @@ export class TurnSpending {
     this.#answeredBy = next;
     this.#reported = undefined;
     this.#isAsked = true;
-    this.#fallbacks.push({ model: failure.model ?? this.#turn.services.model.name, kind: failure.kind });
+    this.#fallbacks.push({ askedFirst: failure.model ?? this.#turn.services.model.name, kind: failure.kind });
   }
 
   /** What the round cost, where the model was asked. */
@@ -122,7 +122,7 @@ export class TurnSpending {
       preparedMs: Math.max(0, this.#askedAtMs - this.#begunAtMs),
       ...(this.#firstMs === undefined ? {} : { firstMs: this.#firstMs }),
       ...this.#reported,
-      ...(this.#answeredBy === undefined ? {} : { model: this.#answeredBy }),
+      ...(this.#answeredBy === undefined ? {} : { answeredBy: this.#answeredBy }),
       ...(this.#fallbacks.length === 0 ? {} : { fallbacks: this.#fallbacks }),
     };
     return { cost };

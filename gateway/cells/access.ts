@@ -17,7 +17,8 @@ function proven(exchange: Exchange, { client: { proofs } }: Cells): CellStatemen
   if (token === '') return undefined;
   const statement = statementOf(exchange.method, exchange.target, exchange.header);
   const fault = proofs.fault(token, statement);
-  if (fault !== 'forged') exchange.proof = [CELL_HEADERS.proof, proofs.answer(token)];
+  if (fault !== 'forged')
+    exchange.proof = (status, headers) => [CELL_HEADERS.proof, proofs.answer(token, status, headers[CELL_HEADERS.miss])];
   if (fault !== undefined) throw new Refusal('invalid_token', WHY[fault]);
   return statement;
 }

@@ -15,7 +15,7 @@ import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { arrivalOf, missHeader } from './access.ts';
 import { organisationOfName } from './organisation-lookup.ts';
-import { BufferedBody, type Passage, relay } from './relay.ts';
+import { BufferedBody, isPassable, type Passage, relay } from './relay.ts';
 import { nameOf } from './routing-key.ts';
 
 /** Long enough for a cell to come back behind its address. */
@@ -81,6 +81,10 @@ function forward(request: ForwardableRequest, name: Name, at: Whereabouts | unde
   const { exchange, route } = request;
   const { target } = exchange;
   const headers = exchange.headerLines();
+  if (!isPassable(target, headers)) {
+    const message = 'The request has more headers, or longer ones, than can be passed on to the cell of its organisation. Send fewer.';
+    throw new Refusal('invalid_request', message, { status: 431 });
+  }
   exchange.detach();
   const body = exchange.method === 'GET' ? null : new BufferedBody(exchange);
   findAndRelay(request, { exchange, target, headers, isOperator: route.caller === 'operator', body }, name, at).catch(request.fail);

@@ -56,8 +56,8 @@ export class Exchange {
   readonly origin: string;
   /** Goes out with whatever is answered; printable ASCII. */
   warning: string | undefined;
-  /** A header that goes out with whatever is answered. */
-  proof: readonly [name: string, value: string] | undefined;
+  /** Makes a header that goes out with whatever is answered. */
+  proof: ((status: number, headers: Headers) => readonly [name: string, value: string]) | undefined;
   /** Another cell has checked that the caller is an operator. */
   isOperator = false;
 
@@ -325,7 +325,7 @@ export class Exchange {
     res.writeHeader('X-Request-Id', this.requestId);
     for (const name in headers) res.writeHeader(name, headers[name] ?? '');
     if (this.warning !== undefined) res.writeHeader(WARNING_HEADER, this.warning);
-    if (this.proof !== undefined) res.writeHeader(this.proof[0], this.proof[1]);
+    if (this.proof !== undefined) res.writeHeader(...this.proof(status, headers));
     if (this.#plan.closing()) res.writeHeader('Connection', 'close');
     if (this.#plan.interface !== 'runtime') return;
     res.writeHeader('Vary', RUNTIME_VARY);

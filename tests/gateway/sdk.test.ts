@@ -64,7 +64,7 @@ test('WIDGET-1: another version and an unknown file are told what there is', asy
 test('WIDGET-49: files of the last ten releases are answered: a part by its name, a script by its version', async (t) => {
   const folder = temporaryDir(t);
   const release = (n: number, name: string) => {
-    const place = join(folder, `0.${n}.0_${n}`);
+    const place = join(folder, `0.${n}.0_${String(n).padStart(12, '0')}`);
     mkdirSync(place, { recursive: true });
     for (const ending of ['', '.br', '.gz']) writeFileSync(join(place, `${name}${ending}`), `release ${n}`);
     utimesSync(place, n, n);
@@ -74,6 +74,9 @@ test('WIDGET-49: files of the last ten releases are answered: a part by its name
     release(n, `later-views-ABCDEF${n + 10}.mjs`);
     release(n, 'shared-ABCDEFGH.mjs');
   }
+  // A start that ended before it had copied all.
+  mkdirSync(join(folder, '0.13.0_000000000013.4711'));
+  utimesSync(join(folder, '0.13.0_000000000013.4711'), 13, 13);
   keepRelease(folder);
   assert.equal(readdirSync(folder).length, 10);
   const text = async (path: string) => {

@@ -396,7 +396,6 @@ describe('RUN-2: every variable, unset, good and bad', () => {
     assert.equal(readConfig({ OPENAI_API_KEY: 'sk-1', EMBEDDING_MODEL: '' }).embeddings, undefined);
     assert.deepEqual(readConfig({ EMBEDDING_MODEL: 'e5', OPENAI_API_KEY: 'sk-1' }).embeddings, {
       apiKey: 'sk-1',
-      keyHeader: undefined,
       baseUrl: 'https://api.openai.com/v1',
       model: 'e5',
     });

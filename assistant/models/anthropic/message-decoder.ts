@@ -34,7 +34,13 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 
 /** What is null or missing in the later counts stands in the earlier. */
 function merged(earlier: Counts, later: Counts): Counts {
-  return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => typeof value === 'number')) };
+  const told = (name: keyof Counts) => (typeof later[name] === 'number' ? later[name] : earlier[name]);
+  return {
+    input_tokens: told('input_tokens'),
+    cache_creation_input_tokens: told('cache_creation_input_tokens'),
+    cache_read_input_tokens: told('cache_read_input_tokens'),
+    output_tokens: told('output_tokens'),
+  };
 }
 
 export class MessageDecoder extends AnswerDecoder<MessageEvent> {

@@ -29,6 +29,8 @@ const OVERLOAD_WORDS = /rate.?limit|overload|too.?many.?requests|quota|resource.
 const EXHAUSTED_WORDS =
   /insufficient.?(?:user.?)?(?:quota|credits?|balance|funds)|billing.?(?:hard.?limit|not.?active|error)|payment.?required|credits?.?exhausted/i;
 const PAYMENT_REQUIRED = 402;
+/** Anthropic says it in a sentence alone, under the type of a malformed request. */
+const UNPAID = /^your credit balance is too low\b/i;
 /** Codes are words; what is longer, or holds other characters, is a sentence. */
 const CODE = /^[\w.:-]{1,64}$/;
 
@@ -56,7 +58,7 @@ function sentenceOf(error: unknown): string {
 function readError(error: unknown): UpstreamError {
   const sentence = sentenceOf(error);
   if (!isObject(error)) return { status: undefined, words: [], sentence };
-  const words: string[] = [];
+  const words: string[] = UNPAID.test(sentence) ? ['insufficient_credits'] : [];
   let status: number | undefined;
   for (const name of ['code', 'type', 'status']) {
     const value = error[name];

@@ -119,9 +119,17 @@ test('CELL-5: a proof is of use once, at one cell, for one request, for half a m
   assert.equal(there.fault(token, statement), undefined);
   assert.equal(there.fault(token, statement), 'repeated');
   assert.notEqual(here.sign(statement), here.sign(statement));
-  assert.ok(here.proves(there.answer(token), token));
-  for (const proof of [there.answer(here.sign(statement)), other.answer(token), token, '', undefined])
-    assert.ok(!here.proves(proof, token));
+  const answered = (proof: unknown, statusCode = 200, miss?: string) =>
+    here.proves(
+      { statusCode, headers: { [CELL_HEADERS.proof]: proof as string, ...(miss !== undefined && { [CELL_HEADERS.miss]: miss }) } },
+      token,
+    );
+  assert.ok(answered(there.answer(token, 200)));
+  assert.ok(answered(there.answer(token, 421, 'b 3'), 421, 'b 3'));
+  assert.ok(!answered(there.answer(token, 421, 'b 3'), 421, 'b 999'), 'another place');
+  assert.ok(!answered(there.answer(token, 401)), 'another status');
+  for (const proof of [there.answer(here.sign(statement), 200), other.answer(token, 200), token, '', undefined])
+    assert.ok(!answered(proof));
 });
 
 test('CELL-5: what does not prove that it is a cell is not believed', async (t) => {

@@ -123,7 +123,14 @@ export async function standIn(t: TestContext, handle: http.RequestListener, mast
 export function proven(vault: Vault, handle: http.RequestListener): http.RequestListener {
   const proofs = new CellProofs(vault, Date.now);
   return (request, answer) => {
-    answer.setHeader(CELL_HEADERS.proof, proofs.answer(String(request.headers[CELL_HEADERS.token])));
+    const writeHead = answer.writeHead.bind(answer);
+    const token = String(request.headers[CELL_HEADERS.token]);
+    Object.assign(answer, {
+      writeHead(status: number, ...rest: []) {
+        answer.setHeader(CELL_HEADERS.proof, proofs.answer(token, status, String(answer.getHeader(CELL_HEADERS.miss) ?? '')));
+        return writeHead(status, ...rest);
+      },
+    });
     handle(request, answer);
   };
 }

@@ -303,6 +303,20 @@ test('CELL-4: a cell that is silent is asked whether it is there; if not, those 
   await eventually(async () => (await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status === 201);
 });
 
+test('CELL-2: more headers than the other cell can read with those of a cell are 431 at once, and a host in other letters passes', async () => {
+  const many = Object.fromEntries(Array.from({ length: 85 }, (_, n) => [`X-Line-${n}`, 'x']));
+  assertRefused(await send(here.base, 'GET', '/v1/none', { ...app.headers, ...many }), 431, 'invalid_request', /more headers/);
+  assertRefused(
+    await send(here.base, 'GET', '/v1/none', { ...app.headers, 'X-Long': 'x'.repeat(13_000) }),
+    431,
+    'invalid_request',
+    /longer/,
+  );
+  const few = Object.fromEntries(Object.entries(many).slice(0, 60));
+  assert.equal((await send(here.base, 'GET', '/v1/none', { ...app.headers, ...few })).status, 304);
+  assert.equal((await send(here.base, 'GET', '/v1/none', { ...app.headers, Host: 'a\u00e9b' })).status, 304);
+});
+
 test('CELL-2: bytes that a client did not escape, and a control character in a header, pass as they do here', async () => {
   const ask = async ({ port }: { port: number }) => {
     const socket = connect(port, '127.0.0.1');

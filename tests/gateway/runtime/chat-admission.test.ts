@@ -105,6 +105,20 @@ test('HTTP-22, HTTP-23: a browser of an allowed domain may read its stream, any 
   assertRefused(await from('https://evil.test', createClient(service.baseUrl, app.testKey)), 403, 'origin_not_allowed', /evil\.test/);
 });
 
+test('MOBILE-3: pages of the service’s own address need no setting; where PUBLIC_URL says it, another name for it is not its own', async (t) => {
+  const named = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off', PUBLIC_URL: 'https://assistant.example' } });
+  for (const [{ baseUrl, operatorToken }, own] of [
+    [service, service.baseUrl],
+    [named, 'https://assistant.example'],
+  ] as const) {
+    const { liveKey } = await createTestApp(baseUrl, operatorToken, { allowed_domains: ['shop.example'] });
+    const from = (origin: string) => createClient(baseUrl, liveKey).chat({ message: { text: 'Hello' } }, { Origin: origin });
+    assertAnswered(await from(own));
+    // The host that was asked is a name that anybody may give the address.
+    if (own !== baseUrl) assertRefused(await from(baseUrl), 403, 'origin_not_allowed', /Allowed domains/);
+  }
+});
+
 async function signer(app: TestApp): Promise<(id: string) => string> {
   const { identity_secret: secret } = (await operator('GET', `/apps/${app.appId}/identity-secret`)).json as { identity_secret: string };
   return (id) => createHmac('sha256', secret).update(id).digest('hex');

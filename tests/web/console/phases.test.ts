@@ -56,8 +56,8 @@ test('TRIAL-5: a round that said nothing, one whose clock ran ahead, and steps o
 });
 
 test('MODEL-41: the wait for the first word names the models that failed in it', () => {
-  const fallbacks = [{ model: 'one', kind: 'busy' }];
-  const phases = phasesOf(rounds({ preparedMs: 20, firstMs: 400, model: 'two', fallbacks }, { preparedMs: 0, firstMs: 100 }));
+  const fallbacks = [{ askedFirst: 'one', kind: 'busy' }];
+  const phases = phasesOf(rounds({ preparedMs: 20, firstMs: 400, answeredBy: 'two', fallbacks }, { preparedMs: 0, firstMs: 100 }));
   assert.deepEqual(
     phases.flatMap(({ kind, round, fallbacks: failed }) => (failed === undefined ? [] : [[kind, round, failed]])),
     [['wait', 1, 'one failed (busy)']],

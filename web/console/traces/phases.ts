@@ -30,7 +30,7 @@ function costOf({ event }: TracedStep): RoundCost | undefined {
 
 function fallbacksOf({ fallbacks }: RoundCost): { readonly fallbacks?: string } {
   if (!Array.isArray(fallbacks) || fallbacks.length === 0) return {};
-  const failed = (fallbacks as NonNullable<RoundCost['fallbacks']>).map(({ model, kind }) => `${model} failed (${kind})`);
+  const failed = (fallbacks as NonNullable<RoundCost['fallbacks']>).map(({ askedFirst, kind }) => `${askedFirst} failed (${kind})`);
   return { fallbacks: failed.join(', ') };
 }
 

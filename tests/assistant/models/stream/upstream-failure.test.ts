@@ -64,6 +64,9 @@ describe('PRIVACY-15: upstream sentences', () => {
       'payment_required',
     ];
     for (const code of words) assert.deepEqual([kind(429, { code }), kind(400, { type: code })], ['exhausted', 'exhausted'], code);
+    const unpaid = { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API.' };
+    assert.equal(kind(400, unpaid), 'exhausted');
+    assert.equal(kind(400, { ...unpaid, message: 'messages: "Your credit balance is too low" is no role' }), 'refused');
     for (const code of ['rate_limit_exceeded', 'tokens_per_minute_quota', 'RESOURCE_EXHAUSTED'])
       assert.equal(kind(429, { code }), 'busy', code);
     assert.equal(streamedFailure({ code: 'insufficient_quota' }, true, KEY).kind, 'exhausted');
