@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { createAnthropicModel } from '../assistant/models/anthropic/anthropic.ts';
 import { withFallbacks } from '../assistant/models/fallbacks.ts';
-import { failedSentence, hintFor, type MendAt, type Model, type ModelFailure, type Usage } from '../assistant/models/model.ts';
+import { failedSentence, hintFor, isOfModel, type MendAt, type Model, type ModelFailure, type Usage } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel, createResponsesModel } from '../assistant/models/openai/openai.ts';
 import { SendingBudget } from '../assistant/models/stream/sending-budget.ts';
@@ -65,7 +65,7 @@ function checkedRemote(
   let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
     // What is wrong with one message is not about the model.
-    if (failure?.kind !== 'refused')
+    if (failure === undefined || isOfModel(failure))
       conditions.tried('model_failing', subject === '' ? name : subject, failure && failedSentence(failure, mendAt));
     if (failure === undefined) {
       refusals = 0;
@@ -96,6 +96,7 @@ function checkedRemote(
   return {
     model: {
       ...model,
+      mendAt,
       close() {
         isClosing = true;
         return model.close();

@@ -1,6 +1,6 @@
 /**
  * What turns, rounds of the model and calls of apps' servers came to, as histograms and sums (RUN-43): what a service level is promised and
- * watched by. Labels are outcomes, the channel and the one model of the process, so that the number of series is bounded.
+ * watched by. Labels are outcomes, the channel and the models of the configuration, so that the number of series is bounded.
  */
 import { Counter, Histogram, Registry } from 'prom-client';
 

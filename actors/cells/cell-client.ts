@@ -221,10 +221,14 @@ export class CellClient {
       Object.assign(reach, { isAway, probe: undefined, probedAtMs: performance.now() });
       if (isAway) for (const request of reach.waiting) request.destroy(new Error('it does not answer'));
     };
-    reach.probe ??= this.call(cell, 'GET', '/cell/v1/about', undefined, { timeoutMs: PROBE_TIMEOUT_MS }).then(
-      () => tell(false),
-      () => tell(true),
-    );
+    const ask = () => this.call(cell, 'GET', '/cell/v1/about', undefined, { timeoutMs: PROBE_TIMEOUT_MS });
+    // Twice: after a pause of this process its timer is due before the waiting answer is read.
+    reach.probe ??= ask()
+      .catch(ask)
+      .then(
+        () => tell(false),
+        () => tell(true),
+      );
     return reach.probe;
   }
 

@@ -41,15 +41,26 @@ export interface NameHomesOptions {
   nowMs(): number;
 }
 
+/** What was said, and when. `newest`: the number of the newest row of keys; `wholeAtMs`: when all were said last, 0: never. */
+interface Said {
+  readonly version: unknown;
+  readonly newest: number;
+  readonly sinceMs: number;
+  readonly wholeAtMs: number;
+}
+
+const NOTHING: Said = { version: undefined, newest: 0, sinceMs: 0, wholeAtMs: 0 };
+/** Rows before the newest that are looked at again: so many may be deleted between two looks, and their numbers given again. */
+const BEHIND = 10_000;
+
 export class NameHomes {
   readonly #options: NameHomesOptions;
   /** Written beside the names once all were said, by any process of the cell. */
   readonly #marker: string;
   #round: Promise<void> | undefined;
-  #version: unknown;
-  #rowid = 0;
-  #sinceMs = 0;
-  #wholeAtMs = 0;
+  #said = NOTHING;
+  /** How often all were asked for. */
+  #asked = 0;
 
   constructor(options: NameHomesOptions) {
     this.#options = options;
@@ -58,9 +69,8 @@ export class NameHomes {
 
   /** Says all of them with the next `publish`: Redis may have lost them, or an organisation has arrived. */
   again(): void {
-    this.#version = undefined;
-    this.#rowid = 0;
-    this.#sinceMs = 0;
+    this.#asked += 1;
+    this.#said = NOTHING;
   }
 
   /** Says names of this cell that are new since the last time, when anything was written at all. @throws while Redis is away */
@@ -72,24 +82,31 @@ export class NameHomes {
   }
 
   async #publish(): Promise<void> {
-    const { storage, nowMs } = this.#options;
+    // Who asks for all of them during a round gets them in this one.
+    for (let asked = -1; asked !== this.#asked; ) {
+      asked = this.#asked;
+      const said = await this.#saySince(this.#said);
+      if (asked === this.#asked) this.#said = said;
+    }
+  }
+
+  async #saySince(before: Said): Promise<Said> {
+    const { redis, storage, nowMs } = this.#options;
     const { control } = storage;
     const startMs = nowMs();
-    if (startMs - this.#wholeAtMs >= SAID_AGAIN_MS) this.again();
+    const { newest, sinceMs, wholeAtMs } = startMs - before.wholeAtMs >= SAID_AGAIN_MS ? NOTHING : before;
     const version = control.statement('PRAGMA data_version').get()?.data_version;
-    if (version === this.#version) return;
-    const isWhole = this.#rowid === 0;
-    for (let page = ownKeys(control, this.#rowid, PAGE); page.length > 0; page = ownKeys(control, this.#rowid, PAGE)) {
+    if (version === before.version && wholeAtMs !== 0) return before;
+    const since = { newest, sinceMs: sinceMs - LOOK_BACK_MS, limit: PAGE };
+    let rowid = Math.max(0, newest - BEHIND);
+    for (let page = ownKeys(control, { ...since, rowid }); page.length > 0; page = ownKeys(control, { ...since, rowid })) {
       await this.#say(page);
-      this.#rowid = page.at(-1)?.rowid ?? this.#rowid;
+      rowid = page.at(-1)?.rowid ?? rowid;
     }
-    const secrets = ownSetupSecrets(control, this.#sinceMs - LOOK_BACK_MS);
+    const secrets = ownSetupSecrets(control, since.sinceMs);
     for (let at = 0; at < secrets.length; at += PAGE) await this.#say(secrets.slice(at, at + PAGE));
-    this.#sinceMs = startMs;
-    this.#version = version;
-    if (!isWhole) return;
-    this.#wholeAtMs = startMs;
-    await this.#options.redis.set(this.#marker, 'said', KEPT_MS);
+    if (wholeAtMs === 0) await redis.set(this.#marker, 'said', KEPT_MS);
+    return { version, newest: Math.max(newest, rowid), sinceMs: startMs, wholeAtMs: wholeAtMs === 0 ? startMs : wholeAtMs };
   }
 
   /** Whether Redis still has what this cell said last: who deletes all deletes this, too. @throws while Redis is away */

@@ -2,7 +2,7 @@
  * The rounds of one turn: asks the model, hears its answer, and has its calls answered. Owns what the model is asked, what that costs, and how
  * the last round ended. Decides nothing about states: what happens becomes an event of the `chat-turn` machine.
  */
-import { failedSentence, type ModelFailure, type RoundResult, type ToolCall } from '../../assistant/models/model.ts';
+import { failedSentence, isOfModel, type ModelFailure, type RoundResult, type ToolCall } from '../../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
 import type { Stepper } from '../../machines/step.ts';
 import { section } from '../../watch/sections.ts';
@@ -149,7 +149,7 @@ export class TurnRounds {
   }
 
   #fail(failure: ModelFailure): void {
-    if (failure.kind !== 'refused') this.#noteOutcome(failure);
+    if (isOfModel(failure)) this.#noteOutcome(failure);
     this.#mailbox.upstream = null;
     this.spending.failed(failure);
     const saidNothing = this.#answer.count === 0;
@@ -161,7 +161,7 @@ export class TurnRounds {
   #noteOutcome(failure?: ModelFailure): void {
     const { command, services } = this.#turn;
     const { appId } = command.caller;
-    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(failure, services.model.mendAt));
+    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(failure, failure.mendAt ?? services.model.mendAt));
   }
 
   /** Tells the person plainly that the service does not know how a write ended. */

@@ -140,6 +140,8 @@ export class TurnSpending {
     this.#unreportedChars = 0;
     this.#isAsked = false;
     const before = this.#usage.get(model);
+    // The one that answered last stands last.
+    this.#usage.delete(model);
     this.#usage.set(model, {
       inputTokens: inputTokens + (before?.inputTokens ?? 0),
       outputTokens: outputTokens + (before?.outputTokens ?? 0),
@@ -190,6 +192,6 @@ export class TurnSpending {
     const spent = this.#spent();
     if (!endedWell && spent.inputTokens + spent.outputTokens === 0) return null;
     // The one that answered last stands for all in the row; the cost is that of each.
-    return { model: this.#answeredBy ?? services.model.name, ...spent, billed: endedWell };
+    return { model: [...this.#usage.keys()].at(-1) ?? services.model.name, ...spent, billed: endedWell };
   }
 }

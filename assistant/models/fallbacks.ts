@@ -2,7 +2,7 @@
  * Several models as one (MODEL-41): a round that fails before anything of it was heard is asked of the next in the list. Owns the breaker of each:
  * a model that keeps failing is passed over, and one round at a time looks whether it is back.
  */
-import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from './model.ts';
+import { isOfModel, type Model, type ModelFailure, type ModelRequest, type ModelRun, type ModelSink } from './model.ts';
 
 /** So many failures within the window, and no answer between them, are about the model and not about one round. */
 const FAILURES_MAX = 5;
@@ -111,7 +111,7 @@ class FallingRun implements ModelRun {
 
   #failed(link: Link, failure: ModelFailure): void {
     this.#asked = undefined;
-    const isOfRound = failure.kind === 'refused' || failure.isOurs === true;
+    const isOfRound = !isOfModel(failure);
     if (isOfRound) link.breaker.givenUp();
     else link.breaker.failed();
     const next = this.#isHeard || isOfRound ? undefined : this.#nextLink();
@@ -125,7 +125,8 @@ class FallingRun implements ModelRun {
 
   #sinkOf(link: Link): ModelSink {
     const sink = this.#sink;
-    const { name } = link.model;
+    const { name, mendAt } = link.model;
+    const about = { model: name, ...(mendAt !== undefined && { mendAt }) };
     return {
       text: (delta) => {
         if (!this.#isHeard) this.#heard(link);
@@ -140,7 +141,7 @@ class FallingRun implements ModelRun {
         link.breaker.answered();
         sink.finished({ ...result, model: name });
       },
-      failed: (failure) => this.#failed(link, { ...failure, model: name }),
+      failed: (failure) => this.#failed(link, { ...failure, ...about }),
     };
   }
 }

@@ -97,8 +97,14 @@ export interface ModelFailure {
   readonly retryAfterS?: number;
   /** It is this process that could not: nothing is wrong with the model, and another one would not be asked either. */
   readonly isOurs?: true;
-  /** Which of several models failed; absent: the one that was asked. */
+  /** Which of several models failed, and where that is mended; absent: the one that was asked. */
   readonly model?: string;
+  readonly mendAt?: MendAt;
+}
+
+/** What is wrong with one message, or with this process, says nothing of the model. */
+export function isOfModel({ kind, isOurs }: ModelFailure): boolean {
+  return kind !== 'refused' && isOurs !== true;
 }
 
 /** Where an operator mends what is wrong with a model. */

@@ -13,10 +13,17 @@ const ownKey = columns({ rowid: integer, secret: text.from('token'), organisatio
 const ownToken = columns({ secret: text.from('token_hash'), organisationId: text });
 const ownCode = columns({ secret: text.from('code_hash'), organisationId: text });
 
-/** Up to `limit` keys that work, of rows after `rowid`. */
-export function ownKeys(control: Connection, rowid: number, limit: number): (OwnName & { readonly rowid: number })[] {
-  const from = 'FROM app_keys WHERE rowid > :rowid AND revoked_at_ms IS NULL ORDER BY rowid LIMIT :limit';
-  return ownKey.all(control, from, { rowid, limit }).map((row) => ({ kind: 'key', ...row }));
+/**
+ * Up to `limit` keys that work, of rows after `rowid`: those after `newest`, and those made since `sinceMs`, because numbers of the newest rows
+ * are given again once these were deleted.
+ */
+export function ownKeys(
+  control: Connection,
+  where: { readonly rowid: number; readonly newest: number; readonly sinceMs: number; readonly limit: number },
+): (OwnName & { readonly rowid: number })[] {
+  const isNew = '(rowid > :newest OR created_at_ms >= :sinceMs)';
+  const from = `FROM app_keys WHERE rowid > :rowid AND ${isNew} AND revoked_at_ms IS NULL ORDER BY rowid LIMIT :limit`;
+  return ownKey.all(control, from, where).map((row) => ({ kind: 'key', ...row }));
 }
 
 /** Tokens minted since, and codes that end later; both are deleted a month after their session (SETUP-12). */

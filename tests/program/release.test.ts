@@ -66,6 +66,11 @@ describe('the archive', { concurrency: 2 }, () => {
 
   test('RUN-39: it holds this platform’s natives alone, is small, and comes with a bill of materials, licences and checksums', async () => {
     const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
+    assert.deepEqual(
+      files.filter((path) => /(?:^|\/)\.env/.test(path)),
+      [],
+      'what an operator put beside the files stays there',
+    );
     const natives = files.filter((path) => path.endsWith('.node')).map((path) => path.split('/').at(-1) ?? '');
     const expected = [`uws_linux_${process.arch}_${process.versions.modules}.node`, 'better_sqlite3.node'];
     for (const name of expected) assert.ok(natives.includes(name), natives.join());

@@ -204,7 +204,11 @@ async function readPrefix(redis: Redis, prefix: string): Promise<ReadonlyMap<str
 }
 
 async function readBounded(redis: Redis, key: string): Promise<string | undefined> {
-  const value = await redis.getrange(key, 0, VALUE_MAX_CHARS);
+  const value = await redis.getrange(key, 0, VALUE_MAX_CHARS).catch((error: Error) => {
+    // A key of another type is nothing of ours.
+    if (error.message.startsWith('WRONGTYPE')) return '';
+    throw error;
+  });
   return value === '' || value.length > VALUE_MAX_CHARS ? undefined : value;
 }
 

@@ -147,7 +147,7 @@ test('CELL-19: keys, tokens and codes are found in Redis by their digest, from t
     return a.map.covers('b') && b.map.covers('a');
   });
   // No round is waited for: what is new is said within a tenth of a second, and a look waits for it.
-  const { key, code, token } = await populate(b, ORG);
+  const { app, key, code, token } = await populate(b, ORG);
   const home = { organisationId: ORG, cell: 'b' };
   // A busy machine may take longer than the look waits.
   const finds = (kind: 'key' | 'setup_code' | 'setup_token', name: string) =>
@@ -161,6 +161,10 @@ test('CELL-19: keys, tokens and codes are found in Redis by their digest, from t
   assert.equal(there.length, 4, 'two keys, a code and a token');
   for (const secret of [key, code, token, ORG]) assert.ok(!JSON.stringify([there, values]).includes(secret));
   for (const field of there) assert.ok((await looker.pttl(field)) > 0, 'it is forgotten unless it is said again');
+  // The numbers of rows that were deleted are given again.
+  await b.storage.writeControl('unregisterApp', { appId: app.id });
+  const again = await createApp(b.storage, { organisationId: ORG, name: 'Shop', platformHint: 'web', settings: {}, nowMs });
+  await finds('key', again.keys.live);
   // Whoever writes to Redis can send nobody elsewhere.
   const [one = '', two = ''] = there;
   await looker.mset({ [one]: values[1] ?? '', [two]: 'nonsense' });
