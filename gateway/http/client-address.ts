@@ -36,7 +36,7 @@ function normalised(text: string): string | undefined {
 
 function networkOf(text: string): readonly [Address, number] | undefined {
   const [address = '', bits, ...rest] = text.split('/');
-  const base = isIP(address) === 0 || rest.length > 0 ? undefined : ipaddr.parse(address);
+  const base = isIP(address) === 0 || address.includes('%') || rest.length > 0 ? undefined : ipaddr.parse(address);
   if (base === undefined) return undefined;
   const length = base.kind() === 'ipv4' ? 32 : 128;
   if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > length)) return undefined;

@@ -124,3 +124,7 @@ test('HTTP-25: requests that come by a proxy nobody was told of are warned of, o
     [['x-forwarded-for', true]],
   );
 });
+
+test('HTTP-25: a network of proxies with a zone is none: a zone names an interface, not a network', () => {
+  for (const text of ['::%identity-.addr', 'fe80::1%eth0/64']) assert.equal(v.safeParse(proxyTrust, text).success, false, text);
+});
