@@ -141,7 +141,6 @@ export class CellClient {
   readonly #plain = new http.Agent(AGENT);
   readonly #secure = new https.Agent(AGENT);
   readonly #reaches = new Map<string, Reach>();
-
   readonly #silentMs: number;
 
   /** `self`: the cell that calls. */
@@ -188,12 +187,15 @@ export class CellClient {
     if (reach.waiting.size >= WAITING_MAX) throw new CellUnreachable(cell, `${WAITING_MAX} requests wait for its answers`);
     const request = this.request(cell, method, path, headers);
     let silence: NodeJS.Timeout | undefined;
+    let isSettled = false;
     const settle = () => {
+      isSettled = true;
       clearTimeout(silence);
       reach.waiting.delete(request);
     };
-    // While its body still comes from the client, it is not the cell that is waited for.
+    // While its body still comes from the client, it is not the cell that is waited for; it may answer before all of it came.
     request.once('finish', () => {
+      if (isSettled) return;
       silence = setTimeout(() => this.#probe(cell, reach).then(() => silence?.refresh()), this.#silentMs).unref();
       reach.waiting.add(request);
     });

@@ -303,6 +303,21 @@ test('CELL-4: a cell that is silent is asked whether it is there; if not, those 
   await eventually(async () => (await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status === 201);
 });
 
+test('CELL-5: an answer without the proof of a cell reaches no client, nor does one with the proof of another request', async (t) => {
+  let proof = '';
+  const forger = await standIn(t, (request, answer) => {
+    request.resume();
+    if (proof !== '') answer.setHeader('x-service-cell-proof', proof);
+    answer.end('{"forged":true}');
+  });
+  world.clock.nowMs += 1;
+  await world.introduce([here], { b: forger });
+  for (const said of ['', here.cells.client.proofs.answer('of another request', 200)]) {
+    proof = said;
+    assertRefused(await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' }), 503, 'internal', /cell b cannot be reached/);
+  }
+});
+
 test('CELL-2: more headers than the other cell can read with those of a cell are 431 at once, and a host in other letters passes', async () => {
   const many = Object.fromEntries(Array.from({ length: 85 }, (_, n) => [`X-Line-${n}`, 'x']));
   assertRefused(await send(here.base, 'GET', '/v1/none', { ...app.headers, ...many }), 431, 'invalid_request', /more headers/);
