@@ -1,21 +1,22 @@
 /** The pages and policies of docs/sdk.md as they stand there, each in a browser, and what keeps a widget whole in a page that changes. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { renderEvent, type StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { SHOWN } from '../../web/demo/components/states.ts';
-import { type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { POINTS, type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { eventually } from '../support/eventually.ts';
-import { projectRoot } from '../support/project-root.ts';
+import { snippetsIn } from '../support/guide.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { openWorld } from './browser.ts';
 import { type HostPage, serveHostPages } from './host-page.ts';
 
 const SOON_MS = 20_000;
-const GUIDE = readFileSync(join(projectRoot(), 'docs/sdk.md'), 'utf8');
+const SCREENS = { items: [{ route: 'orders', title: 'Your orders' }] };
 const TRUSTED = "; require-trusted-types-for 'script'; trusted-types assistant-widget";
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Write a message' });
@@ -26,12 +27,7 @@ async function say(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** Snippets of the guide in this language, below its heading, or of all of it. */
-function snippets(language: string, heading = ''): string[] {
-  const [, from = ''] = heading === '' ? ['', GUIDE] : GUIDE.split(`\n## ${heading}\n`);
-  const section = heading === '' ? from : (from.split('\n## ')[0] ?? '');
-  return Array.from(section.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)).flatMap(([, of, text = '']) => (of === language ? [text] : []));
-}
+const snippets = (language: string, heading?: string) => snippetsIn(language, 'docs/sdk.md', heading);
 
 interface Embedded {
   readonly it: ScriptedChat;
@@ -130,6 +126,52 @@ test('WIDGET-39, WIDGET-34: each page of the guide works as it stands there, in 
   const signed = page.waitForResponse((response) => response.url().endsWith('/v1/identify'));
   await page.evaluate("signedIn('person-1')");
   assert.equal((await signed).status(), 200);
+});
+
+/** What the code of the guide takes from its page. */
+const SHOP = (person: object) => `<script>
+  var cart = ['lamp'], user = ${JSON.stringify(person)}, opened = [], cancelled = [];
+  var router = { go: (path) => opened.push(path) };
+  var cancelOrder = async (id) => ({ cancelled: cancelled.push(id) });
+</script>`;
+
+test('HOUSE-20: the code of the guide for a page runs as it stands there', async (t) => {
+  const { it, own, open } = await openEmbedded(t);
+  const secret = (await it.operator('GET', `/apps/${it.app.appId}/identity-secret`)).json as { identity_secret: string };
+  const person = { id: 'person-1', hmac: createHmac('sha256', secret.identity_secret).update('person-1').digest('hex') };
+  const [around = '', calls = '', drawing = '', , token = '', , ...others] = snippets('js');
+  assert.deepEqual(others, [], 'signing is tried beside other languages, and the policy below');
+  const code = [around, calls, drawing].map((each) => `<script>${own(each)}</script>`).join('');
+  const script = '<script src="https://assistant.example/sdk/web/latest/assistant.js"></script>';
+  const page = await open({ html: inBody(own(script) + SHOP(person) + code) });
+  await page.route('**/orders/A-1', (route) => route.fulfill({ json: { status: 'shipped' } }));
+  await page.route('**/session/token', (route) => route.fulfill({ body: 'token-1' }));
+  await launcher(page).click();
+  const sent = () => page.waitForRequest((request) => request.url().endsWith('/v1/chat'));
+
+  it.script([{ call: 'get_order_status', args: { order_id: 'A-1' }, id: 'call_1' }], [{ call: 'key_points', args: POINTS, id: 'call_2' }]);
+  const asking = sent();
+  await say(page, 'Where is it?');
+  const { context } = (await asking).postDataJSON() as { context: { app_state: object; open_forms: object[] } };
+  assert.deepEqual(context.app_state, { cart: { items: 1, total: '49.00 EUR' } });
+  assert.equal(context.open_forms.length, 1);
+  await page.locator('.my-points p').getByText('Two days.').waitFor();
+  assert.match(it.toldOf('call_1'), /shipped/);
+
+  it.script([{ call: 'cancel_order', args: { order_id: 'A-1' }, id: 'call_3' }], [{ call: 'screens', args: SCREENS, id: 'call_4' }]);
+  await say(page, 'Cancel it');
+  await page.getByText('Cancel order A-1?').waitFor();
+  await page.locator('assistant-widget [data-type=confirm_card] input').fill('cancel');
+  await page.locator('assistant-widget [data-type=confirm_card] button[type=submit]').click();
+  await page.getByRole('button', { name: 'Your orders' }).click();
+  assert.deepEqual(await page.evaluate('[cancelled, opened]'), [['A-1'], ['/orders']]);
+
+  await page.evaluate(`${own(token)}; Assistant.open()`);
+  it.script([{ text: 'So it is.' }]);
+  const signed = sent();
+  await say(page, 'Is it mine?');
+  assert.equal((await (await signed).allHeaders())['x-service-user-token'], 'token-1');
+  await page.getByText('So it is.').waitFor();
 });
 
 test('WIDGET-37, WIDGET-39: under the policy by host every component is drawn', async (t) => {

@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { snippetsIn } from '../support/guide.ts';
 import { projectRoot } from '../support/project-root.ts';
 import { openWorld } from './browser.ts';
 import { serveHostPages } from './host-page.ts';
@@ -56,10 +57,12 @@ createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
 async function bundled(source: string): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: projectRoot(),
-    stdin: { contents: source, resolveDir: projectRoot() },
+    stdin: { contents: source, resolveDir: projectRoot(), loader: 'jsx' },
     bundle: true,
     write: false,
     format: 'iife',
+    jsx: 'automatic',
+    alias: { '@assistant-service/react': './web/react/assistant.ts' },
     define: { 'process.env.NODE_ENV': '"development"' },
   });
   return outputFiles[0]?.text ?? '';
@@ -189,4 +192,28 @@ test('WIDGET-40, WIDGET-12: the React component loads a script of the service al
   await page.getByRole('button', { name: 'Nowhere' }).click();
   await eventually(async () => /address must be the origin.*undefined\/sdk\/web/.test(String(await refused())), SOON_MS);
   await page.getByRole('heading', { name: 'Shop' }).waitFor();
+});
+
+test('HOUSE-20, WIDGET-12: the component of the guide works as it stands there', async (t) => {
+  const it = await startScriptedChat(t);
+  const world = await openWorld(t, it.service);
+  const [shop = '', ...others] = snippetsIn('jsx', 'docs/sdk.md');
+  assert.deepEqual(others, []);
+  const own = shop.replace('https://assistant.example', it.service.baseUrl).replace('rd_pk_live_…', it.app.testKey);
+  const script = await bundled(`${own}
+    import { createRoot } from 'react-dom/client';
+    const readOrder = ({ order_id }) => ({ order_id, status: 'shipped' });
+    createRoot(document.querySelector('#root')).render(<Shop user={null} />);`);
+  const html =
+    '<!doctype html><html lang="en"><title>Shop</title><body><div id="root"></div><script src="/shop.js"></script></body></html>';
+  const pages = await serveHostPages(t, { '/shop': { html, script } });
+  const { page } = await world.open();
+  await page.goto(pages.url('/shop'));
+  await page.getByRole('button', { name: 'Ask the assistant' }).click();
+  it.script([{ call: 'get_order', args: { order_id: 'A-1' }, id: 'call_1' }], [{ text: 'It is on its way.' }]);
+  const field = page.getByRole('textbox', { name: 'Write a message' });
+  await field.fill('Where is it?');
+  await field.press('Enter');
+  await page.getByText('It is on its way.').waitFor();
+  assert.match(it.toldOf('call_1'), /shipped/);
 });

@@ -23,7 +23,7 @@ export { WEB_SDK_VERSION as version };
  * What parts that are loaded later draw with: the same Preact as the rest. Two copies of it on a page would each have hooks of their own. Parts find
  * it by a symbol of this version (see bundle.mjs), because a classic script exports nothing.
  */
-const shared = { Component, Fragment, jsx, jsxs, useEffect, useId, useLayoutEffect, useMemo, useRef, useState };
+const shared = { Component, Fragment, jsx, jsxs, useEffect, useId, useLayoutEffect, useMemo, useRef, useState, folder: './' };
 // By the name that `web/sdk/bundle.mjs` looks for.
 (globalThis as unknown as Record<symbol, unknown>)[Symbol.for(`assistant-widget ${WEB_SDK_VERSION}`)] = shared;
 

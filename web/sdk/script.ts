@@ -22,6 +22,8 @@ function run([name, args, resolve, reject = reportError]: Call): void {
 // Where tokens go is said by the script alone: markup of the page such as `<img name="currentScript">` takes the place of the document's property.
 const own: unknown = Reflect.get(Document.prototype, 'currentScript', document);
 const src = own instanceof HTMLScriptElement ? own.src : '';
+// Parts lie beside the script.
+if (src !== '') Object.assign(Reflect.get(globalThis, Symbol.for(`assistant-widget ${sdk.version}`)), { folder: new URL('.', src).href });
 const page = globalThis as unknown as Page;
 const before = page.Assistant;
 // Twice in a page, as after a body was swapped: the first one has the widget, and goes on.

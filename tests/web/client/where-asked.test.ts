@@ -244,6 +244,19 @@ describe('CLIENT-32: what a person agreed to', () => {
     assert.deepEqual([tabbed.ran, tabbed.results], [[], [{ invocation_id: 'inv_1', status: 'timeout', confirmed: true }]]);
   });
 
+  test('is not known to be done or not where that tab sleeps and nothing can be kept', async (t) => {
+    const { tabbed, first, second } = await asked(t);
+    tabbed.isFull = true;
+    const { conversation } = second.assistant;
+    conversation.mirror = () => {};
+    conversation.confirm('inv_1');
+    await tabbed.until(() => first.call()?.phase === 'settled');
+    // It may wake before it hears what was told, and does it then.
+    const [{ status, error = '' }] = tabbed.results as [ToolResult];
+    assert.equal(status, 'error');
+    assert.match(error, /Whether it was done is not known/);
+  });
+
   test('is done no second time where that tab was closed after it began: nobody knows', async (t) => {
     for (const { isLeader, isFull } of [{ isLeader: false }, { isLeader: true }, { isLeader: false, isFull: true }]) {
       const { tabbed, first, second } = await asked(t);

@@ -1,5 +1,5 @@
 /** Runs the calls of one conversation: each in the tab where the person asked or agreed, and once what changes something (CLIENT-12, CLIENT-32). */
-import type { ExtractEvents } from '@xstate/store';
+import type { ExtractEvents } from '../store.ts';
 import type { Clock } from '../surroundings.ts';
 import type { TabTeam } from '../tabs.ts';
 import { ownFailure } from '../transport/failure.ts';
@@ -60,21 +60,22 @@ export class Runs {
   }
 
   /** It runs in that tab, which sees it in the state that it mirrors, or here once that tab is gone. */
-  #watch({ invocation_id: invocationId, risk, timeout_ms: timeoutMs }: Call, tab: string): void {
+  #watch(call: Call, tab: string): void {
+    const { invocation_id: invocationId, risk, timeout_ms: timeoutMs } = call;
     const { store, keeping, clock, team, isClosed } = this.#parts;
     const late = async (): Promise<void> => {
       const isThere = this.#watched.has(tab) && this.#runningIn(tab).some(({ invocation_id: id }) => id === invocationId);
       if (!isThere || isClosed()) return;
-      // Told as not done in time, it begins nowhere any more.
-      if (risk !== 'read') await keeping.begin(invocationId);
-      store.send({ type: 'actionEnded', invocationId, outcome: { status: 'timeout' } });
+      // Told as not done in time, it begins nowhere any more; where that cannot be noted, nobody knows.
+      const isOver = risk === 'read' || ((await keeping.begin(invocationId, true)) && (await keeping.begin(invocationId)));
+      store.send({ type: 'actionEnded', invocationId, outcome: isOver ? { status: 'timeout' } : lostOutcome(call) });
     };
     clock.after(timeoutMs + ASLEEP_MS, () => void late());
     if (this.#watched.has(tab)) return;
     this.#watched.add(tab);
     team()?.whenGone(tab, () => {
       this.#watched.delete(tab);
-      for (const call of this.#runningIn(tab)) void this.#left(call);
+      for (const each of this.#runningIn(tab)) void this.#left(each);
     });
   }
 

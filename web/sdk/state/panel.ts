@@ -1,5 +1,5 @@
 /** What of the widget is open, and the files that wait for the next message. */
-import { createStore } from '@xstate/store';
+import { createStore } from '../../client/store.ts';
 
 export interface WaitingFile {
   readonly key: number;

@@ -7,8 +7,11 @@ import { useRef } from 'preact/hooks';
 import type { BlockSurroundings } from '../../blocks/block-view.ts';
 import { CodeFrame } from '../../blocks/parts/code-frame.tsx';
 import { isFollowed, Link } from '../../blocks/parts/link.tsx';
+import proseCss from '../../look/prose.css';
 import { asWritten } from '../as-written.ts';
 import { DEPTH_MAX, GrowingBlocks, type TextBlock, type Token } from '../parser.ts';
+
+export const LATER_CSS = proseCss;
 
 type Around = Pick<BlockSurroundings, 'ask' | 'words' | 'linkSchemes' | 'autolinks'>;
 
