@@ -41,7 +41,7 @@ const sources = include.flatMap((name) =>
 );
 
 /** What runs in a browser: types are checked with a browser's, and scripts are made by each folder's own bundle.mjs, where it has one. */
-const apps = ['console', 'sdk', 'demo', 'react', 'react-native'].map((name) => join('web', name));
+const apps = ['console', 'sdk', 'demo', 'react', 'react-native', 'widget'].map((name) => join('web', name));
 const isOfApp = (path) => apps.some((app) => path.startsWith(join(root, app) + sep) || path.startsWith(join(dist, app) + sep));
 
 /** Contents, not times: a checkout or a copy sets those anew. Dependencies count by what the lock file names. */

@@ -127,6 +127,7 @@ const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/client/': ['protocol/', 'types/'],
   'web/sdk/': ['web/client/', 'protocol/', 'types/'],
   'web/react/': ['web/sdk/', 'web/client/'],
+  'web/widget/': ['web/sdk/'],
   'web/react-native/': ['web/sdk/', 'web/client/', 'protocol/'],
   'web/demo/': ['web/sdk/', 'web/client/', 'protocol/'],
   'web/console/': ['web/client/', 'web/sdk/', 'protocol/', 'machines/'],

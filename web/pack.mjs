@@ -1,5 +1,5 @@
 /**
- * Makes a package of a folder of web/: `node web/pack.mjs client|react|react-native [folder]`. Compiles what `exports` of its package.json names, with
+ * Makes a package of a folder of web/: `node web/pack.mjs client|react|react-native|widget [folder]`. Compiles what `exports` of its package.json names, with
  * declarations, and keeps of it what can be reached from there, the parts of protocol/ included. The sources stay one module a file, so
  * that a bundler leaves out what an app does not use and nobody needs one.
  */
@@ -14,7 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [name = '', folder] = process.argv.slice(2);
 const here = join(root, 'web', name);
 if (name === '' || !existsSync(join(here, 'package.json'))) {
-  process.stderr.write('Usage: node web/pack.mjs client|react|react-native [folder]\n');
+  process.stderr.write('Usage: node web/pack.mjs client|react|react-native|widget [folder]\n');
   process.exit(2);
 }
 const out = resolve(folder ?? join(root, `dist-${name}`));

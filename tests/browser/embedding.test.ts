@@ -5,12 +5,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { renderEvent, type StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { SHOWN } from '../../web/demo/components/states.ts';
 import { POINTS, type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { eventually } from '../support/eventually.ts';
 import { snippetsIn } from '../support/guide.ts';
+import { projectRoot } from '../support/project-root.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { openWorld } from './browser.ts';
 import { type HostPage, serveHostPages } from './host-page.ts';
@@ -197,6 +199,22 @@ test('WIDGET-37, WIDGET-39, WIDGET-1: under the policy by hash every component i
   writeFileSync(file, own(code));
   const { policy, head } = (await import(pathToFileURL(file).href)) as { policy: string; head: string };
   await assertAllDrawn(await open({ html: inHead(head), headers: { 'Content-Security-Policy': policy + TRUSTED } }));
+});
+
+test('HOUSE-20, WIDGET-50: an app with a build of its own loads the widget by the package, as the guide says', async (t) => {
+  const { it, own, open } = await openEmbedded(t);
+  const [code = '', ...others] = snippets('ts');
+  assert.deepEqual(others, []);
+  const { outputFiles } = await build({
+    ...{ absWorkingDir: projectRoot(), stdin: { contents: own(code), resolveDir: projectRoot(), loader: 'ts' } },
+    ...{ bundle: true, write: false, format: 'esm', alias: { '@assistant-service/widget': './web/widget/widget.ts' } },
+  });
+  const page = await open({ html: inHead('<script type="module" src="/page.js"></script>'), script: outputFiles[0]?.text ?? '' });
+  await launcher(page).click();
+  it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in Oslo.' }]);
+  await say(page, 'Where am I?');
+  await page.getByText('You are in Oslo.').waitFor();
+  assert.match(it.toldOf('call_city'), /Oslo/);
 });
 
 test('WIDGET-36: a part that is not there is shown in words, told in the log, and asked for again', async (t) => {

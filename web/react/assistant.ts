@@ -1,21 +1,17 @@
 /** The widget in a React app: its script is loaded once, and the widget lives as long as the component that asks for it (WIDGET-12). */
 'use client';
 import { useEffect, useRef } from 'react';
+import { loadScript, type Release, type WidgetScript } from '../sdk/load.ts';
 import type { WidgetOptions } from '../sdk/options.ts';
-import { SetUp, type WidgetScript } from './set-up.ts';
+import { SetUp } from './set-up.ts';
 
-export type { WidgetScript } from './set-up.ts';
+export type { WidgetScript } from '../sdk/load.ts';
 
-export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
+export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'>, Release {
   /** The publishable key of the app; React keeps `key` for itself. */
   readonly appKey: string;
   /** Origin of the service: `https://assistant.example`. */
   readonly address: string;
-  /** The release to load, with its hash as `integrity`; the newest one unless said otherwise. */
-  readonly version?: string;
-  readonly integrity?: string;
-  /** The nonce of the page's policy, for the script. */
-  readonly nonce?: string;
   /**
    * Registers actions, screens and listeners. Called for each widget that starts, and again where it is another function: what it registers
    * then takes the place of what it registered before. A function that it returns is called before that, and at the end.
@@ -47,61 +43,6 @@ function whoIs(user: WidgetOptions['user']): string | undefined {
 
 function looksOf(props: AssistantProps): string {
   return JSON.stringify(LOOKS.map((name) => props[name] ?? null));
-}
-
-const loading = new Map<string, Promise<WidgetScript>>();
-
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL: typeof scriptAt }): { createScriptURL: typeof scriptAt };
-}
-
-let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
-
-/** The address of a script of the service at `base`. @throws TypeError of any other */
-function scriptAt(given: string, base: string): string {
-  try {
-    const [folder, { href, protocol }] = [new URL(`${base}/sdk/web/`), new URL(given)];
-    if (/^https?:$/.test(protocol) && folder.pathname.endsWith('/sdk/web/') && href.startsWith(folder.href)) return href;
-  } catch {
-    // It is no address.
-  }
-  throw new TypeError(`Assistant: address must be the origin of the service, and version one of its releases: ${given} came.`);
-}
-
-/** The address as a page that demands Trusted Types takes it; as it is where there are none, or the page does not name the policy. */
-function trusted(given: string, base: string): string {
-  const src = scriptAt(given, base);
-  try {
-    policy ??= (globalThis as unknown as { trustedTypes: TrustedTypes }).trustedTypes.createPolicy('assistant-widget', {
-      createScriptURL: scriptAt,
-    });
-    return policy.createScriptURL(src, base);
-  } catch {
-    return src;
-  }
-}
-
-/** The stub of this release, or its script where its hash is given; asked for once, and again after it could not be had. */
-function load(base: string, { version = 'latest', integrity, nonce }: AssistantProps): Promise<WidgetScript> {
-  const src = `${base}/sdk/web/${version}/${integrity === undefined ? 'stub' : 'assistant'}.js`;
-  const known = loading.get(src);
-  if (known !== undefined) return known;
-  const loaded = new Promise<WidgetScript>((resolve, reject) => {
-    const script = Object.assign(document.createElement('script'), { src: trusted(src, base), async: true, crossOrigin: 'anonymous' });
-    // A page may forbid a second policy of this name: the stub loads the script by this one.
-    Object.assign(script, { policy });
-    if (integrity !== undefined) script.integrity = integrity;
-    if (nonce !== undefined) script.nonce = nonce;
-    script.addEventListener('load', () => resolve((globalThis as unknown as { Assistant: WidgetScript }).Assistant));
-    script.addEventListener('error', () => {
-      loading.delete(src);
-      script.remove();
-      reject(new Error(`${src} cannot be loaded: look at the address, the integrity and the script-src of the page`));
-    });
-    document.head.append(script);
-  });
-  loading.set(src, loaded);
-  return loaded;
 }
 
 /** Starts the widget as the props are now. What is a function asks for the newest one whenever it is called. */
@@ -171,7 +112,7 @@ export function Assistant(props: AssistantProps): null {
       widget.current = running;
       running.setUp.call(running.registers);
     };
-    load(String(address).replace(/\/$/, ''), newest.current).then(begin).catch(reportError);
+    loadScript(address, newest.current).then(begin).catch(reportError);
     return () => {
       isOver = true;
       widget.current?.setUp.end();

@@ -2,27 +2,8 @@
  * What an app registers in its `setUp`, kept over renders: a handler is the newest one that was given, and what stays as it was is not
  * registered anew, so that the manifest of a build is sent once.
  */
-import type { Assistant as Client } from '../client/assistant.ts';
-import type { ComponentName, OwnDrawing } from '../sdk/blocks/shown-block.ts';
-import type { ScreenHandler, WidgetChanges, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
-
-/** What the script puts on the page, as far as it is used here. */
-export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify' | 'signOut' | 'setUserToken'> {
-  init(options: WidgetOptions): unknown;
-  registerScreen(definition: Parameters<Client['registerScreen']>[0], open: ScreenHandler): () => void;
-  onEvent(listener: (event: WidgetEvent) => void): () => void;
-  update(changes: WidgetChanges): void;
-  open(): void;
-  close(): void;
-  ask(text: string): void;
-  prefill(text: string): void;
-  attach(files: Iterable<File>, question?: string): Promise<boolean>;
-  conversations(before?: string): ReturnType<Client['list']>;
-  openConversation(id?: string): void;
-  deleteConversation(id: string): Promise<void>;
-  registerComponent(type: ComponentName, drawing: OwnDrawing | string): () => void;
-  destroy(): Promise<void>;
-}
+import type { OwnDrawing } from '../sdk/blocks/shown-block.ts';
+import type { WidgetScript } from '../sdk/load.ts';
 
 type Register = (definition: { readonly name: string }, handler: (...given: never[]) => unknown) => () => void;
 

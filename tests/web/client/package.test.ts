@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -11,6 +12,9 @@ import { projectRoot } from '../../support/project-root.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const root = projectRoot();
+const CLIENT_MAX_BYTES = 26_000;
+const REACT_MAX_BYTES = 1_950;
+const LOADER_MAX_BYTES = 1_000;
 
 function run(cwd: string, command: string, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
@@ -69,6 +73,24 @@ console.log('[' + renderToString(element) + ']');
 process.exit(0);
 `;
 
+const WIDGET_SOURCE = `
+import { init, type WidgetEvent } from '@assistant-service/widget';
+
+const told: WidgetEvent['type'][] = [];
+export async function begin(): Promise<void> {
+  const assistant = await init({ key: 'rd_pk_test_1', address: 'https://assistant.example', theme: { accent: '#0a6' } });
+  assistant.registerAction({ name: 'look', description: 'Looks.' }, () => ({}));
+  assistant.onEvent(({ type }) => told.push(type));
+  // @ts-expect-error a text is wanted
+  assistant.ask(42);
+}
+// @ts-expect-error the address is needed
+init({ key: 'rd_pk_test_1' }).catch((error: Error) => {
+  console.log(error.name);
+  process.exit(0);
+});
+`;
+
 const NATIVE_SOURCE = `
 import { AssistantProvider, AssistantScreen, createNativeAssistant, native, type NativeApp } from '@assistant-service/react-native';
 import { useThread } from '@assistant-service/react-native/hooks';
@@ -107,6 +129,8 @@ async function assertPublishable(made: string): Promise<void> {
   ];
   assert.equal(version, own.version, 'all have one version, that of the service');
   const names = files.map(({ path }) => path);
+  // Nothing is sent: it says whether the registry would take it.
+  run(made, 'npm', 'publish', '--dry-run', '--ignore-scripts', '--offline');
   for (const wanted of ['LICENSE', 'README.md', 'CHANGELOG.md']) assert.ok(names.includes(wanted), wanted);
   assert.ok(!names.some((name) => /\btests?\b|\.map$|(?<!\.d)\.tsx?$/.test(name)), names.join(' '));
 }
@@ -155,8 +179,8 @@ async function inEmptyProject(
     preserveSymlinks: true,
     outDir: 'out',
   };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts', 'react-native.d.ts'] }));
-  writeFileSync(join(project, 'react-native.d.ts'), NATIVE_TYPES);
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  if (folder === 'react-native') writeFileSync(join(project, 'react-native.d.ts'), NATIVE_TYPES);
   assert.equal(run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'), '');
   if (folder !== 'react-native') return run(project, process.execPath, '--preserve-symlinks', 'out/index.js').trim();
   await build({
@@ -177,6 +201,23 @@ test('CLIENT-22: the client is a package that installs, type-checks and runs in 
   assert.equal(await inEmptyProject(t, 'client', SOURCE), 'preparing');
 });
 
+/** Bytes of what an app loads of `source`, minified and under gzip. */
+async function weighed(contents: string, external: string[] = []): Promise<number> {
+  const { outputFiles } = await build({
+    ...{ stdin: { contents, resolveDir: root }, bundle: true, minify: true, write: false, format: 'esm', target: 'es2022', external },
+  });
+  return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
+}
+
+test('CLIENT-22, WIDGET-12, WIDGET-50: the packages weigh what the guides say', async () => {
+  const client = await weighed("export { createAssistant } from './web/client/assistant.ts';");
+  assert.ok(client <= CLIENT_MAX_BYTES, `${client} bytes of the client`);
+  const react = await weighed("export { Assistant } from './web/react/assistant.ts';", ['react']);
+  assert.ok(react <= REACT_MAX_BYTES, `${react} bytes of the component`);
+  const widget = await weighed("export { init } from './web/widget/widget.ts';");
+  assert.ok(widget <= LOADER_MAX_BYTES, `${widget} bytes of the loader`);
+});
+
 test('WIDGET-12: the React component is a package that installs, type-checks and runs in an empty project', async (t) => {
   const react = ['react', 'react-dom', 'scheduler', 'csstype', '@types/react', '@types/react-dom'];
   assert.equal(
@@ -187,6 +228,11 @@ test('WIDGET-12: the React component is a package that installs, type-checks and
     }),
     '[]',
   );
+});
+
+test('WIDGET-50: the widget is a package that installs, type-checks and runs in an empty project', async (t) => {
+  // There is no page to load a script into, and no service at an address that is not given.
+  assert.match(await inEmptyProject(t, 'widget', WIDGET_SOURCE), /^(?:Type|Reference)Error$/);
 });
 
 test('NATIVE-5: the screens of React Native are a package that installs, type-checks and runs in an empty project', async (t) => {
