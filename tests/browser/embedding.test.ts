@@ -201,7 +201,7 @@ test('WIDGET-37, WIDGET-39, WIDGET-1: under the policy by hash every component i
   await assertAllDrawn(await open({ html: inHead(head), headers: { 'Content-Security-Policy': policy + TRUSTED } }));
 });
 
-test('HOUSE-20, WIDGET-50: an app with a build of its own loads the widget by the package, as the guide says', async (t) => {
+test('HOUSE-20, WIDGET-51: an app with a build of its own loads the widget by the package, as the guide says', async (t) => {
   const { it, own, open } = await openEmbedded(t);
   const [code = '', ...others] = snippets('ts');
   assert.deepEqual(others, []);

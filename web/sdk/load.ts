@@ -1,4 +1,4 @@
-/** Loads the script of the service into a page that has a build of its own (WIDGET-12, WIDGET-50): for React, and for pages without it. */
+/** Loads the script of the service into a page that has a build of its own (WIDGET-12, WIDGET-51): for React, and for pages without it. */
 import type { Assistant as Client } from '../client/assistant.ts';
 import type { ComponentName, OwnDrawing } from './blocks/shown-block.ts';
 import type { ScreenHandler, WidgetChanges, WidgetEvent, WidgetOptions } from './options.ts';

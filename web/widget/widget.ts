@@ -1,4 +1,4 @@
-/** The widget for an app with a build of its own and without React (WIDGET-50): loads the script of the service and starts it, with types. */
+/** The widget for an app with a build of its own and without React (WIDGET-51): loads the script of the service and starts it, with types. */
 import { loadScript, type Release, type WidgetScript } from '../sdk/load.ts';
 import type { WidgetOptions } from '../sdk/options.ts';
 

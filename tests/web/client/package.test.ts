@@ -209,7 +209,7 @@ async function weighed(contents: string, external: string[] = []): Promise<numbe
   return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
 }
 
-test('CLIENT-22, WIDGET-12, WIDGET-50: the packages weigh what the guides say', async () => {
+test('CLIENT-22, WIDGET-12, WIDGET-51: the packages weigh what the guides say', async () => {
   const client = await weighed("export { createAssistant } from './web/client/assistant.ts';");
   assert.ok(client <= CLIENT_MAX_BYTES, `${client} bytes of the client`);
   const react = await weighed("export { Assistant } from './web/react/assistant.ts';", ['react']);
@@ -230,7 +230,7 @@ test('WIDGET-12: the React component is a package that installs, type-checks and
   );
 });
 
-test('WIDGET-50: the widget is a package that installs, type-checks and runs in an empty project', async (t) => {
+test('WIDGET-51: the widget is a package that installs, type-checks and runs in an empty project', async (t) => {
   // There is no page to load a script into, and no service at an address that is not given.
   assert.match(await inEmptyProject(t, 'widget', WIDGET_SOURCE), /^(?:Type|Reference)Error$/);
 });
