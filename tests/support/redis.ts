@@ -18,8 +18,9 @@ export interface RedisOptions {
   readonly port?: number;
   /** Address to listen on; loopback by default. */
   readonly host?: string;
-  /** Of its own, before and after the usual ones: a file that it may write to, and further settings. */
+  /** A configuration in place of the usual settings, which the server may write to. */
   readonly file?: string;
+  /** Further settings. */
   readonly settings?: readonly string[];
 }
 

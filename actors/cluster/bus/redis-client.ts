@@ -42,7 +42,7 @@ export interface Scripted extends Redis {
 /** `redis+sentinel://user:password@host:26379,host:26379/name-of-the-master?sentinel_password=…`, `rediss+cluster://host:6379,host:6379`. */
 const SEVERAL = /^(rediss?)\+(?:(cluster)|sentinel):\/\/(?:([^@/]+)@)?([^@/?#]+)(?:\/([\w.-]+)(?:\?sentinel_password=([^&#]+))?)?$/;
 const HOST = /^(?:\[([0-9a-f:]+)\]|([0-9a-z._-]+)):(\d{1,5})$/i;
-/** Three to seven are usual; each is asked in turn. */
+/** Three to seven are usual, and they are asked one after the other. */
 const HOSTS_MAX = 32;
 export const REDIS_ADDRESS_RULE =
   'it must be an address such as redis://127.0.0.1:6379, redis+sentinel://host:26379,host:26379/master or redis+cluster://host:6379,host:6379; rediss for TLS';
@@ -51,7 +51,7 @@ interface Several {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   /** As sentinels name it; undefined: a cluster. */
   readonly master: string | undefined;
-  /** Of the servers with data, and of the sentinels, which often have none. */
+  /** Servers with data have the first two; sentinels often have no password. */
   readonly credentials: Pick<RedisOptions, 'username' | 'password' | 'sentinelPassword'>;
   readonly tls: boolean;
 }
