@@ -103,7 +103,6 @@ export class TurnRequests {
     this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && spending.overBudget() !== null;
     const { definitions } = toolset;
     const request = modelRequest({
-      // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
       system: systemPrompt(caller.app.name, this.#persona, body.client.locale ?? null),
       messages: [...(this.#transcript?.messages ?? []), ...this.#said],
       now: this.#now(),
