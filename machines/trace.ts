@@ -108,7 +108,7 @@ function keptFields(value: object, depth: number, known?: unknown): Record<strin
   const around = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : undefined;
   const fields: Record<string, Kept> = {};
   let count = 0;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     if (count >= FIELDS_MAX) break;
     const field = (value as Readonly<Record<string, unknown>>)[name];
     // Names come from the machines' own types, but values of `unknown` payloads may bring any.
@@ -147,7 +147,8 @@ interface PackedPiece {
 
 function packedEvent(event: { readonly type: string }, context?: unknown): PackedEvent {
   const kept = keptEvent(event, context);
-  return Object.keys(kept).length === 1 ? kept.type : kept;
+  for (const name in kept) if (name !== 'type') return kept;
+  return kept.type;
 }
 
 function unpackedEvent(event: PackedEvent): KeptEvent {

@@ -167,7 +167,13 @@ function writesOf({ layout, writer, disk, files, uses, keys, apps }: Parts): Pic
   const toFile = async <Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> => {
     try {
       files.prepare(organisationId);
-      return await uses.during(organisationId, write);
+      const noting = uses.begin(organisationId);
+      try {
+        if (noting !== undefined) await noting;
+        return await write();
+      } finally {
+        uses.end(organisationId);
+      }
     } catch (error) {
       disk.note(error, organisationId);
       // The file may be gone or replaced.
@@ -187,12 +193,9 @@ function writesOf({ layout, writer, disk, files, uses, keys, apps }: Parts): Pic
         apps.forget();
       }
     },
-    async write(organisationId, name, input) {
-      try {
-        return await toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input));
-      } finally {
-        if (!SPARES_APPS.has(name)) apps.forget();
-      }
+    write(organisationId, name, input) {
+      const written = toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input));
+      return SPARES_APPS.has(name) ? written : written.finally(apps.forget);
     },
     use: (organisationId) => toFile(organisationId, async () => {}),
   };

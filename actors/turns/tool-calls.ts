@@ -115,7 +115,7 @@ export class ToolCalls {
     this.#calls = calls;
     if (this.#answers.size > 0) this.#answers = new Map();
     this.#reads = [];
-    this.#queries = new Set();
+    if (this.#queries.size > 0) this.#queries = new Set();
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
     for (const { call, details } of this.#answer.finishRound(components, requests))

@@ -135,18 +135,17 @@ interface Rewriting {
 }
 
 function rewriteObject(value: object, rewriting: Rewriting, depth: number): object {
-  const names = Object.keys(value);
-  const memberOf = (name: string) => (value as Readonly<Record<string, unknown>>)[name];
   // Made with the first change: most objects have none.
   let entries: (readonly [string, unknown])[] | undefined;
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at] as string;
-    const member = memberOf(name);
+  let at = 0;
+  for (const name in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     // Who keys a map by e-mail addresses writes them there.
     const renamed = rewriting.rewrite(name, '');
     const rewritten = rewriteAt(member, rewriting, name, depth);
-    if (renamed !== name || rewritten !== member) entries ??= names.slice(0, at).map((before) => [before, memberOf(before)]);
+    if (renamed !== name || rewritten !== member) entries ??= Object.entries(value).slice(0, at);
     entries?.push([renamed, rewritten]);
+    at += 1;
   }
   return entries === undefined ? value : Object.fromEntries(entries);
 }
