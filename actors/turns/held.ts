@@ -115,9 +115,15 @@ export class Held {
     if (row !== undefined) requireOwnership(this.#services.ownership, row);
   }
 
+  /** What was said before may have changed with a write of this one. */
+  #forget(): void {
+    this.#services.storage.recent?.forget(this.#id);
+  }
+
   /** Opens a turn, behind the fence that `openingFence` gave. What it answers leaves the epoch known, or, when it is `stale`, to be read again. */
   async open(rows: OpenTurnInput): Promise<OpenTurnOutput> {
     const output = await this.#services.storage.write(this.#organisationId, 'openTurn', rows);
+    if (rows.picks.length > 0 || rows.invocationChanges.length > 0 || output.outcome !== 'opened') this.#forget();
     if (output.outcome === 'opened') this.#now = { state: 'held', epoch: rows.fence.epoch };
     if (output.outcome === 'stale') this.#now = { state: 'unknown' };
     return output;
@@ -147,7 +153,11 @@ export class Held {
   async step(step: TurnStep): Promise<boolean> {
     const { billing, noteDeadline, nowMs } = this.#services;
     const atMs = nowMs();
+    // A new attempt takes back what the one before said; a block may replace an earlier one, and what is lost or given up may be anything.
+    const isPlain = !step.replacesAttempt && !step.blocks.some(({ replaces }) => replaces !== undefined);
+    if (!isPlain) this.#forget();
     if (!(await this.write('commitTurn', step, atMs))) return false;
+    if (!isPlain) this.#forget();
     if (step.charge !== null) {
       const { costMicroUsd, billed } = step.charge;
       billing.charged(this.#organisationId, { channel: this.#rows.channel, costMicroUsd, atMs, billed });

@@ -88,7 +88,8 @@ export class TurnRequests {
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
     if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0, isLate: false };
     const told = command.body.tool_results?.map(({ invocation_id }) => invocation_id);
-    const asked = { attached, question: work.question, unstored, mayHaveCalls, turn: opened?.turn, told };
+    const { recent } = services.storage;
+    const asked = { attached, question: work.question, unstored, recent, mayHaveCalls, turn: opened?.turn, told };
     return readTranscript(db, conversationId, services.nowMs(), asked);
   }
 
