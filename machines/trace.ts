@@ -155,16 +155,19 @@ function unpackedEvent(event: PackedEvent): KeptEvent {
   return typeof event === 'string' ? { type: event } : event;
 }
 
+function packedStep({ atMs, context, effects, event, from, to }: MadeStep, firstMs: number): PackedStep {
+  const packed: [number, PackedEvent, string | 0, ...PackedEvent[]] = [atMs - firstMs, packedEvent(event, context), to === from ? 0 : to];
+  for (let at = 0; at < effects.length && at < EFFECTS_MAX; at++) packed.push(packedEvent(effects[at] as MadeStep['effects'][number]));
+  return packed;
+}
+
 /** Steps as text for one commit, null when there are none. A state is written where it changes, because most steps of a turn leave it. */
 export function packSteps(made: readonly MadeStep[], input?: unknown): string | null {
   const [first] = made;
   if (first === undefined) return null;
-  const steps = made.slice(0, STEPS_MAX).map((step): PackedStep => {
-    const effects = step.effects.slice(0, EFFECTS_MAX).map((effect) => packedEvent(effect));
-    return [step.atMs - first.atMs, packedEvent(step.event, step.context), step.to === step.from ? 0 : step.to, ...effects];
-  });
-  const begun = input === undefined ? {} : { input: keptInput(input) };
-  const piece: PackedPiece = { at: first.atMs, from: first.from, ...begun, steps };
+  const steps = made.slice(0, STEPS_MAX).map((step) => packedStep(step, first.atMs));
+  const { atMs: at, from } = first;
+  const piece: PackedPiece = input === undefined ? { at, from, steps } : { at, from, input: keptInput(input), steps };
   return JSON.stringify(piece);
 }
 

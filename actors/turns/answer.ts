@@ -41,9 +41,10 @@ export function blocksOf(items: readonly Outgoing[]): Block[] {
 
 /** Blocks that are sent become ready where they stand among the rest. */
 export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTurnEffect[]): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  if (items.length === 0) return events;
   const sent = new Set<string>();
   for (const effect of effects) if (effect.type === 'sendBlock') sent.add(effect.blockId);
-  const events: StreamEvent[] = [];
   for (const item of items) {
     if (!('block' in item)) events.push(item.event);
     else if (sent.has(item.block.id)) events.push({ type: 'block.ready', index: item.block.index, block: item.block });

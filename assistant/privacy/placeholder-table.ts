@@ -163,9 +163,13 @@ function rewriteAt(value: unknown, rewriting: Rewriting, label: string, depth: n
   if (typeof value !== 'object' || value === null) return value;
   // Nothing of ours nests this deep; what cannot be looked through is not passed on.
   if (depth >= JSON_DEPTH_MAX) return null;
-  if (!Array.isArray(value)) return rewriteObject(value, rewriting, depth + 1);
-  const items = value.map((item: unknown) => rewriteAt(item, rewriting, label, depth + 1));
-  return items.some((item, index) => item !== value[index]) ? items : value;
+  return Array.isArray(value) ? rewriteItems(value, rewriting, label, depth + 1) : rewriteObject(value, rewriting, depth + 1);
+}
+
+/** Apart, because a function that makes others holds its variables in an object of each call, and most values are no lists. */
+function rewriteItems(items: readonly unknown[], rewriting: Rewriting, label: string, depth: number): readonly unknown[] {
+  const rewritten = items.map((item) => rewriteAt(item, rewriting, label, depth));
+  return rewritten.some((item, index) => item !== items[index]) ? rewritten : items;
 }
 
 /** Names of fields too; with `numbers` whole numbers become text. Parts nested deeper than JSON_DEPTH_MAX become null. */
