@@ -27,7 +27,8 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   assert.equal(await bar.isVisible(), false);
   await look(page, 'failing-overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
-  await list.getByRole('link', { name: 'Test app' }).first().click();
+  await list.getByRole('link', { name: 'Failed conversations of Test app' }).waitFor();
+  await list.getByRole('link', { name: 'Test app', exact: true }).first().click();
   await waitForPage(page, 'Conversations');
   await bar.getByText('The model fails').waitFor();
   await bar.getByRole('link', { name: 'What to do' }).waitFor();
