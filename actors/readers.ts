@@ -21,7 +21,8 @@ function flushDirty(): void {
 
 export class Readers {
   readonly #wakes = new Set<() => void>();
-  readonly #slow = new Set<object>();
+  /** Made with the first: most never are. */
+  #slow: Set<object> | undefined;
   readonly #hooks: ReadersHooks;
   #isLagging = false;
 
@@ -51,8 +52,11 @@ export class Readers {
   }
 
   slow(reader: object, isSlow: boolean): void {
-    if (isSlow) this.#slow.add(reader);
-    else this.#slow.delete(reader);
+    if (!isSlow) this.#slow?.delete(reader);
+    else {
+      this.#slow ??= new Set();
+      this.#slow.add(reader);
+    }
     this.#lookForLag();
   }
 
@@ -69,7 +73,8 @@ export class Readers {
   }
 
   #lookForLag(): void {
-    const isLagging = this.#slow.size > 0 && this.#slow.size >= this.#wakes.size;
+    const slow = this.#slow?.size ?? 0;
+    const isLagging = slow > 0 && slow >= this.#wakes.size;
     if (isLagging === this.#isLagging) return;
     this.#isLagging = isLagging;
     this.#hooks.lag?.(isLagging);

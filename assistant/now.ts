@@ -7,7 +7,13 @@ const ZONES_KEPT = 700;
 interface Zone {
   readonly name: string;
   readonly format: Intl.DateTimeFormat;
+  /** The minute that was told last, in words, and how far it is from UTC. */
+  minute: number;
+  moment: string;
+  offset: string;
 }
+
+const MINUTE_MS = 60_000;
 
 /** By names in lower case, which are taken for the same: spellings are strangers'. */
 const zones = new LRUCache<string, Zone>({ max: ZONES_KEPT });
@@ -19,7 +25,7 @@ function made(timeZone: string): Zone | undefined {
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' } as const;
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone, ...day, ...clock });
-    return { name: format.resolvedOptions().timeZone, format };
+    return { name: format.resolvedOptions().timeZone, format, minute: Number.NaN, moment: '', offset: '' };
   } catch {
     return undefined;
   }
@@ -34,16 +40,29 @@ function zoneOf(timeZone: string): Zone | undefined {
   return zone;
 }
 
+/** The zone with the words of this minute. */
+function toldAt(zone: Zone, nowMs: number): Zone {
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  if (zone.minute === minute) return zone;
+  const part: Record<string, string> = {};
+  for (const { type, value } of zone.format.formatToParts(nowMs)) part[type] = value;
+  zone.moment = `${part.weekday} ${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}`;
+  zone.offset = part.timeZoneName?.replace('GMT', '') || '+00:00';
+  zone.minute = minute;
+  return zone;
+}
+
 /**
- * One line of the service's own words. `zones`: IANA names, the first that exists counts; none: UTC, and the line says so. A name is told as
- * the runtime knows it, so that no word of a stranger's stands in it.
+ * One line of the service's own words. `candidates`: IANA names, the first that exists counts; none: UTC, and the line says so. A name is told
+ * as the runtime knows it, so that no word of a stranger's stands in it.
  */
 export function nowLine(nowMs: number, candidates: readonly (string | null | undefined)[]): string {
-  const zone = candidates.map((name) => (name == null ? undefined : zoneOf(name))).find((found) => found !== undefined);
-  const { format, name } = zone ?? (zoneOf('UTC') as Zone);
-  const part: Record<string, string> = {};
-  for (const { type, value } of format.formatToParts(nowMs)) part[type] = value;
-  const moment = `${part.weekday} ${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}`;
-  if (zone === undefined) return `Now: ${moment} (UTC). The person's time zone is not known.`;
-  return `Now: ${moment} (${name}, ${part.timeZoneName?.replace('GMT', '') || '+00:00'}).`;
+  for (const name of candidates) {
+    const zone = name == null ? undefined : zoneOf(name);
+    if (zone === undefined) continue;
+    const { moment, name: known, offset } = toldAt(zone, nowMs);
+    return `Now: ${moment} (${known}, ${offset}).`;
+  }
+  const { moment } = toldAt(zoneOf('UTC') as Zone, nowMs);
+  return `Now: ${moment} (UTC). The person's time zone is not known.`;
 }

@@ -76,12 +76,17 @@ const UNKNOWN: FoundPrice = { input: 0, output: 0, known: false };
 
 /** Under the exact name, else the longest prefix before a `-`, as dated versions are named. Unknown: zero with `known: false`. */
 export function findPrice(table: PriceTable, model: string): FoundPrice {
+  const price = priceOf(table, model);
+  return price === undefined ? UNKNOWN : { ...price, known: true };
+}
+
+function priceOf(table: PriceTable, model: string): Price | undefined {
   for (let end = model.length; end > 0; end = model.lastIndexOf('-', end - 1)) {
     const name = model.slice(0, end);
     const price = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (price !== undefined) return { ...price, known: true };
+    if (price !== undefined) return price;
   }
-  return UNKNOWN;
+  return undefined;
 }
 
 /** Prices are taken to a millionth of a dollar per million tokens, so that sums are exact integers. */
@@ -93,7 +98,7 @@ export function costMicroUsd(
   model: string,
   usage: { readonly inputTokens: number; readonly outputTokens: number },
 ): number {
-  const price = findPrice(table, model);
+  const price = priceOf(table, model) ?? UNKNOWN;
   // Integers all through: 1.1 × 10 in floating point is a little over 11 and would be rounded up to 12.
   const steps =
     BigInt(Math.round(price.input * PRICE_STEPS)) * BigInt(usage.inputTokens) +

@@ -26,8 +26,19 @@ function lines(title: string, text: string): string {
   return text === '' ? '' : `\n\n${title}:\n${text}`;
 }
 
+/** By persona, the instructions that were asked for last: most devices of an app have one language. */
+const lastPrompts = new WeakMap<Persona, { readonly appName: string; readonly locale: string | null; readonly text: string }>();
+
 /** The trusted instructions; the same for every turn of an app until its persona changes. `locale`: a language tag, or null. */
 export function systemPrompt(appName: string, persona: Persona, locale: string | null): string {
+  const last = lastPrompts.get(persona);
+  if (last?.appName === appName && last.locale === locale) return last.text;
+  const text = writtenPrompt(appName, persona, locale);
+  lastPrompts.set(persona, { appName, locale, text });
+  return text;
+}
+
+function writtenPrompt(appName: string, persona: Persona, locale: string | null): string {
   const { languages } = persona;
   const device = locale === null ? null : registeredTag(locale);
   const language =

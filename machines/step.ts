@@ -194,52 +194,71 @@ function madeStep(event: unknown, context: unknown, from: string, to: string, ef
   return { atMs: Date.now(), event: event as MadeStep['event'], context, from, to, effects: effects as MadeStep['effects'] };
 }
 
+class MachineStepper<Machine extends AnyStateMachine> implements Stepper<Machine> {
+  readonly #machine: Machine;
+  readonly #plain: PlainMachine | null;
+  #snapshot: AnyMachineSnapshot;
+  #path: string;
+  #effects: EmittedFrom<Machine>[] = [];
+  #made: MadeStep[] = [];
+  #input: unknown;
+  readonly #emit = (effect: EmittedFrom<Machine>): void => {
+    this.#effects.push(effect);
+  };
+
+  constructor(machine: Machine, { stored, input }: Beginning) {
+    this.#machine = machine;
+    this.#plain = plainOf(machine);
+    this.#input = input;
+    this.#snapshot =
+      stored === undefined
+        ? firstSnapshot(machine, input)
+        : machine.resolveState({ value: restoredValue(stored), context: stored.context });
+    if (this.#snapshot.status === 'error') throw this.#snapshot.error;
+    this.#path = statePath(this.#snapshot.value);
+  }
+
+  get snapshot(): SnapshotFrom<Machine> {
+    return this.#snapshot as SnapshotFrom<Machine>;
+  }
+
+  get state(): string {
+    return this.#path;
+  }
+
+  send(event: EventFromLogic<Machine>): Step<Machine> {
+    this.#effects = [];
+    // A machine that is done hears nothing.
+    if (this.#snapshot.status === 'active') {
+      const [before, from] = [this.#snapshot, this.#path];
+      this.#snapshot =
+        this.#plain === null
+          ? this.#machine.transition(before, event, scopeOf(this.#machine, this.#emit))
+          : this.#plain.transition(before, event, this.#emit);
+      this.#path = statePath(this.#snapshot.value);
+      this.#made.push(madeStep(event, before.context, from, this.#path, this.#effects));
+    }
+    return { snapshot: this.snapshot, state: this.#path, effects: this.#effects };
+  }
+
+  takeSteps(): TakenSteps {
+    const taken = this.#input === undefined ? { made: this.#made } : { input: this.#input, made: this.#made };
+    this.#made = [];
+    this.#input = undefined;
+    return taken;
+  }
+}
+
+interface Beginning {
+  readonly stored?: Stored;
+  readonly input?: unknown;
+}
+
 /**
  * Starts a machine fresh, or from where it was stored. Machines here have no invokes and no delays, so restoring one
  * runs nothing (XState would re-run invokes and forget delays). The machine's logic is called without an actor of its own, which would cost
  * a turn more than its transitions do.
  */
-export function stepper<Machine extends AnyStateMachine>(
-  machine: Machine,
-  from: { readonly stored?: Stored; readonly input?: unknown } = {},
-): Stepper<Machine> {
-  const plain = plainOf(machine);
-  let effects: EmittedFrom<Machine>[] = [];
-  const emit = (effect: EmittedFrom<Machine>) => {
-    effects.push(effect);
-  };
-  let snapshot: AnyMachineSnapshot =
-    from.stored === undefined
-      ? firstSnapshot(machine, from.input)
-      : machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context });
-  if (snapshot.status === 'error') throw snapshot.error;
-  let path = statePath(snapshot.value);
-  let made: MadeStep[] = [];
-  let begun: { readonly input?: unknown } = from.input === undefined ? {} : { input: from.input };
-  return {
-    get snapshot() {
-      return snapshot as SnapshotFrom<Machine>;
-    },
-    get state() {
-      return path;
-    },
-    send(event) {
-      effects = [];
-      // A machine that is done hears nothing.
-      if (snapshot.status === 'active') {
-        const before = path;
-        const { context } = snapshot;
-        snapshot = plain === null ? machine.transition(snapshot, event, scopeOf(machine, emit)) : plain.transition(snapshot, event, emit);
-        path = statePath(snapshot.value);
-        made.push(madeStep(event, context, before, path, effects));
-      }
-      return { snapshot: snapshot as SnapshotFrom<Machine>, state: path, effects };
-    },
-    takeSteps() {
-      const taken = { ...begun, made };
-      made = [];
-      begun = {};
-      return taken;
-    },
-  };
+export function stepper<Machine extends AnyStateMachine>(machine: Machine, from: Beginning = {}): Stepper<Machine> {
+  return new MachineStepper(machine, from);
 }

@@ -108,7 +108,7 @@ function keptFields(value: object, depth: number, known?: unknown): Record<strin
   const around = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : undefined;
   const fields: Record<string, Kept> = {};
   let count = 0;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     if (count >= FIELDS_MAX) break;
     const field = (value as Readonly<Record<string, unknown>>)[name];
     // Names come from the machines' own types, but values of `unknown` payloads may bring any.
@@ -147,23 +147,27 @@ interface PackedPiece {
 
 function packedEvent(event: { readonly type: string }, context?: unknown): PackedEvent {
   const kept = keptEvent(event, context);
-  return Object.keys(kept).length === 1 ? kept.type : kept;
+  for (const name in kept) if (name !== 'type') return kept;
+  return kept.type;
 }
 
 function unpackedEvent(event: PackedEvent): KeptEvent {
   return typeof event === 'string' ? { type: event } : event;
 }
 
+function packedStep({ atMs, context, effects, event, from, to }: MadeStep, firstMs: number): PackedStep {
+  const packed: [number, PackedEvent, string | 0, ...PackedEvent[]] = [atMs - firstMs, packedEvent(event, context), to === from ? 0 : to];
+  for (let at = 0; at < effects.length && at < EFFECTS_MAX; at++) packed.push(packedEvent(effects[at] as MadeStep['effects'][number]));
+  return packed;
+}
+
 /** Steps as text for one commit, null when there are none. A state is written where it changes, because most steps of a turn leave it. */
 export function packSteps(made: readonly MadeStep[], input?: unknown): string | null {
   const [first] = made;
   if (first === undefined) return null;
-  const steps = made.slice(0, STEPS_MAX).map((step): PackedStep => {
-    const effects = step.effects.slice(0, EFFECTS_MAX).map((effect) => packedEvent(effect));
-    return [step.atMs - first.atMs, packedEvent(step.event, step.context), step.to === step.from ? 0 : step.to, ...effects];
-  });
-  const begun = input === undefined ? {} : { input: keptInput(input) };
-  const piece: PackedPiece = { at: first.atMs, from: first.from, ...begun, steps };
+  const steps = made.slice(0, STEPS_MAX).map((step) => packedStep(step, first.atMs));
+  const { atMs: at, from } = first;
+  const piece: PackedPiece = input === undefined ? { at, from, steps } : { at, from, input: keptInput(input), steps };
   return JSON.stringify(piece);
 }
 

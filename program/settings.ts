@@ -1,5 +1,6 @@
 /** Every environment variable that is read: what it may hold, and what it is when unset. docs/operations.md says what each is for. */
 import * as v from 'valibot';
+import { isRedisAddress, REDIS_ADDRESS_RULE } from '../actors/cluster/bus/redis-client.ts';
 import { KEY_HEADERS } from '../assistant/models/stream/upstream-model.ts';
 import { pricesSchema } from '../assistant/prices.ts';
 import { proxyTrust } from '../gateway/http/client-address.ts';
@@ -134,15 +135,7 @@ const secrets = {
   ANTHROPIC_API_KEY: v.optional(key),
   // Somebody may write a key into it all the same.
   MODELS: v.optional(modelList, '[]'),
-  REDIS_URL: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => URL.canParse(text) && /^rediss?:\/\/[^/]/.test(text),
-        'it must be a redis or rediss address, such as redis://127.0.0.1:6379',
-      ),
-    ),
-  ),
+  REDIS_URL: v.optional(v.pipe(v.string(), v.check(isRedisAddress, REDIS_ADDRESS_RULE))),
   SMTP_URL: v.optional(
     v.pipe(
       v.string(),

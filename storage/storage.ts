@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type AppRecord, readApp } from './apps/apps.ts';
 import { refuseLostData, requireItsKey } from './backup/lost-data.ts';
+import { RecentMessages } from './conversations/conversations.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
 import { Conditions } from './health/conditions.ts';
 import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
@@ -33,13 +34,14 @@ const KEYS_KEPT = 10_000;
 /** The apps of as many; apps.ts keeps their records. */
 const APPS_KEPT = 2_000;
 
-/** What nearly every turn writes. It changes no app, so that kept ones outlive it. */
-const SPARES_APPS: ReadonlySet<string> = new Set<TransactionName>([
+/** What nearly every turn writes. It changes no app, so that kept ones outlive it, and nothing that was said but as its actor knows. */
+const SPARES_KEPT: ReadonlySet<string> = new Set<TransactionName>([
   'openTurn',
   'commitTurn',
   'allocatePlaceholders',
   'seeDevices',
   'identify',
+  'addAppHours',
 ]);
 
 /** How soon a removed or restored file is noticed. */
@@ -56,6 +58,8 @@ export interface Storage {
   key(token: string): Key | undefined;
   /** The app as it is; cached until this process writes what may change it. With other processes its revision is looked at each time. */
   app(organisationId: string, appId: string): AppRecord | undefined;
+  /** What was said last; undefined where other processes write too. Whoever has a turn change what earlier ones said has it forget that. */
+  readonly recent: RecentMessages | undefined;
   readonly conditions: Conditions;
   /** Read-only; may be kept as long as the storage is open. @throws StorageError unavailable; what the disk refuses with. */
   organisation(organisationId: string): Connection;
@@ -132,10 +136,12 @@ function keysOf(control: Connection, shared: boolean) {
   };
 }
 
-/** A cache of apps, valid until `forget`; with `shared` none. */
+/** A cache of apps and of what was said, valid until `forget`; with `shared` none. */
 function appsOf(readers: OrganisationReaders, shared: boolean) {
   const apps = new LRUCache<string, AppRecord>({ max: APPS_KEPT });
+  const recent = shared ? undefined : new RecentMessages();
   return {
+    recent,
     read(organisationId: string, appId: string): AppRecord | undefined {
       const known = apps.get(appId);
       if (known !== undefined) return known;
@@ -143,7 +149,10 @@ function appsOf(readers: OrganisationReaders, shared: boolean) {
       if (app !== undefined && !shared) apps.set(appId, app);
       return app;
     },
-    forget: () => apps.clear(),
+    forget() {
+      apps.clear();
+      recent?.forget();
+    },
   };
 }
 
@@ -167,7 +176,13 @@ function writesOf({ layout, writer, disk, files, uses, keys, apps }: Parts): Pic
   const toFile = async <Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> => {
     try {
       files.prepare(organisationId);
-      return await uses.during(organisationId, write);
+      const noting = uses.begin(organisationId);
+      try {
+        if (noting !== undefined) await noting;
+        return await write();
+      } finally {
+        uses.end(organisationId);
+      }
     } catch (error) {
       disk.note(error, organisationId);
       // The file may be gone or replaced.
@@ -187,12 +202,9 @@ function writesOf({ layout, writer, disk, files, uses, keys, apps }: Parts): Pic
         apps.forget();
       }
     },
-    async write(organisationId, name, input) {
-      try {
-        return await toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input));
-      } finally {
-        if (!SPARES_APPS.has(name)) apps.forget();
-      }
+    write(organisationId, name, input) {
+      const written = toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input));
+      return SPARES_KEPT.has(name) ? written : written.finally(apps.forget);
     },
     use: (organisationId) => toFile(organisationId, async () => {}),
   };
@@ -294,7 +306,7 @@ export function openStorage(options: StorageOptions): Storage {
     requireLease: () => options.lease?.require('nothing was tried'),
     organisation: (organisationId) => readers.current(organisationId),
     closeReader: (organisationId) => readers.forget(organisationId),
-    ...{ key: parts.keys.read, app: apps.read },
+    ...{ key: parts.keys.read, app: apps.read, recent: apps.recent },
     async countUsers(organisationId, nowMs) {
       // Fails as every other read does, also on a disk that takes no writes.
       readers.get(organisationId);

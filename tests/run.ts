@@ -76,7 +76,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   // Starts, copies and restores: they wait for each other more than they compute.
   system: { files: isOfSystem, processes: 2 * CORES, timeoutMinutes: 10 },
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
-  browser: { files: below(['browser']), processes: 1, timeoutMinutes: 10 },
+  browser: { files: below(['browser']), processes: 2, timeoutMinutes: 10 },
   // They install from the registry.
   examples: { files: below(['examples']), processes: 1, timeoutMinutes: 10 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },

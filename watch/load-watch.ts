@@ -61,6 +61,11 @@ export interface LoadWatch {
   looked(look: Look): void;
 }
 
+/** A difference would be a number with a fraction, which is an object: hundreds each time. */
+function worseFirst(one: Look, other: Look): number {
+  return Number(other.lateMs > one.lateMs) - Number(other.lateMs < one.lateMs);
+}
+
 class Watch implements LoadWatch {
   readonly #options: LoadWatchOptions;
   readonly #nowMs: () => number;
@@ -109,25 +114,23 @@ class Watch implements LoadWatch {
 
   /** Weighted by time, because a request meets a long stretch more often than a short one. */
   #medianLateMs(): number {
-    let heldMs = 0;
-    const old = this.#looks.findLastIndex(({ hadMs }) => {
-      heldMs += hadMs;
-      return heldMs > WINDOW_MS;
-    });
+    const old = this.#newest(WINDOW_MS);
     if (old > 0) this.#looks = this.#looks.slice(old);
     const windowMs = this.#overloadedSinceMs === null ? WINDOW_MS : OVERLOADED_WINDOW_MS;
-    let lookedMs = 0;
-    const from = this.#looks.findLastIndex(({ hadMs }) => {
-      lookedMs += hadMs;
-      return lookedMs >= windowMs;
-    });
     let worseMs = 0;
-    for (const { hadMs, lateMs } of this.#looks.slice(Math.max(0, from)).sort((one, other) => other.lateMs - one.lateMs)) {
+    for (const { hadMs, lateMs } of this.#looks.slice(this.#newest(windowMs)).sort(worseFirst)) {
       worseMs += hadMs;
       if (worseMs >= windowMs / 2) return lateMs;
     }
     // Watched for less than half a window.
     return 0;
+  }
+
+  /** Where the newest looks begin that make up so long; 0: all of them do not. */
+  #newest(windowMs: number): number {
+    let at = this.#looks.length;
+    for (let hadMs = 0; at > 0 && hadMs < windowMs; ) hadMs += this.#looks[--at]?.hadMs ?? 0;
+    return at;
   }
 
   #openingNow(nowMs: number): number {

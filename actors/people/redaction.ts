@@ -1,6 +1,6 @@
 /** Keeps personal data out of what is stored or shown to a model (PRIVACY-1, PRIVACY-12). Nothing here logs or throws a value. */
 
-import { regionsOf } from '../../assistant/privacy/find.ts';
+import { regionsOf, rulesFor } from '../../assistant/privacy/find.ts';
 import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../../assistant/privacy/placeholder.ts';
 import { PlaceholderTable, redactText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
@@ -177,9 +177,12 @@ export class Redaction {
 
   #rewrite<T>(value: T, { numbers, lookalikes }: How, work: RedactionWork, nameOf: (kind: PlaceholderKind, value: string) => string): T {
     const regions = this.#regions;
-    // Text that imitates the form in which calls store numbers is text.
-    const said = (text: string) => (lookalikes ? withoutMarks(text) : text);
-    return rewriteStrings(value, (text, label) => redactText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
+    const rewrite = (text: string, label: string) => {
+      // Text that imitates the form in which calls store numbers is text.
+      const said = lookalikes ? withoutMarks(text) : text;
+      return rulesFor(said, lookalikes) === 0 ? said : redactText(said, { regions, label, work, lookalikes }, nameOf);
+    };
+    return rewriteStrings(value, rewrite, numbers);
   }
 
   #lookup(): (kind: PlaceholderKind, value: string) => string | undefined {

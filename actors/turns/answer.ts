@@ -4,7 +4,7 @@
  * Owns: the order of the answer (what follows the first whole block waits with it for the commit), and that no placeholder of
  * personal data is said in two pieces. Does not own: when a commit is made, and what is done beside speaking.
  */
-import { BlockAssembler, type Repair } from '../../assistant/block-assembler.ts';
+import { type AssemblerOutput, BlockAssembler, type Repair } from '../../assistant/block-assembler.ts';
 import { fetchable, type Told } from '../../assistant/fetched-addresses.ts';
 import { ImitationFilter } from '../../assistant/imitation.ts';
 import type { ToolCall } from '../../assistant/models/model.ts';
@@ -41,9 +41,10 @@ export function blocksOf(items: readonly Outgoing[]): Block[] {
 
 /** Blocks that are sent become ready where they stand among the rest. */
 export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTurnEffect[]): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  if (items.length === 0) return events;
   const sent = new Set<string>();
   for (const effect of effects) if (effect.type === 'sendBlock') sent.add(effect.blockId);
-  const events: StreamEvent[] = [];
   for (const item of items) {
     if (!('block' in item)) events.push(item.event);
     else if (sent.has(item.block.id)) events.push({ type: 'block.ready', index: item.block.index, block: item.block });
@@ -62,7 +63,7 @@ export function charsOf(blocks: readonly Block[]): number {
 
 const nothing = () => false;
 
-export class TurnAnswer {
+export class TurnAnswer implements AssemblerOutput {
   readonly #turn: TurnFacts;
   readonly #log: TurnLog;
   readonly #settings: AppSettings;
@@ -90,15 +91,11 @@ export class TurnAnswer {
         actionKinds: command.body.client.action_kinds.length === 0 ? ALL_KINDS : new Set(command.body.client.action_kinds),
         mintBlockId: () => mint(services, 'blk'),
       },
-      {
-        started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
-        delta: (index, id, text) => this.#sayText(index, id, text),
-        completed: (block) => this.#complete(block),
-      },
+      this,
     );
   }
 
-  #complete(block: Block): void {
+  completed(block: Block): void {
     let leftOut = 0;
     const safe = safeBlock(withCitations(this.#turn, asSaid(block)), (address) => {
       const may = this.#mayFetch(address);
@@ -108,12 +105,13 @@ export class TurnAnswer {
     this.#outbox.push(leftOut === 0 ? { block: safe } : { block: safe, leftOut });
   }
 
-  #say(event: StreamEvent): void {
+  started(index: number, id: string, blockType: string): void {
+    const event: StreamEvent = { type: 'block.start', index, id, block_type: blockType };
     if (this.#outbox.length === 0) this.#log.say(event);
     else this.#outbox.push({ event, speak: () => this.#log.say(event) });
   }
 
-  #sayText(index: number, id: string, text: string): void {
+  delta(index: number, id: string, text: string): void {
     if (this.#outbox.length === 0) this.#log.sayText(index, id, text);
     else this.#outbox.push({ event: { type: 'block.delta', index, text_delta: text }, speak: () => this.#log.sayText(index, id, text) });
   }

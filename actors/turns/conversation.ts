@@ -140,7 +140,7 @@ export class Conversation {
     let asksEarly = true;
     try {
       return await retried(MOVED, async () => {
-        await this.#held.recover();
+        if (!this.#held.isClean) await this.#held.recover();
         const opening = await draftOpening(this.#place(command), command, this.#held.openingFence());
         const { output, early } = await this.#open(opening, asksEarly, opened);
         // Who was overtaken once waits for the commit from then on: one request gives up one call at most.

@@ -30,20 +30,14 @@ interface Says {
 /** In the order of the effects. */
 export function stepEvents(effects: readonly ChatTurnEffect[], says: Says): StreamEvent[] {
   const isNotice = effects.some((effect) => effect.type === 'sendError' && effect.failure.notice !== undefined);
-  return effects.flatMap((effect): readonly StreamEvent[] => {
-    switch (effect.type) {
-      case 'sendStart':
-        return says.start === undefined ? [] : [says.start()];
-      case 'executeActions':
-        return says.executions?.() ?? [];
-      case 'sendError':
-        return [errorEvent(effect.failure)];
-      case 'endTurn':
-        return [says.end(effect, isNotice)];
-      default:
-        return [];
-    }
-  });
+  const events: StreamEvent[] = [];
+  for (const effect of effects) {
+    if (effect.type === 'sendStart' && says.start !== undefined) events.push(says.start());
+    else if (effect.type === 'executeActions' && says.executions !== undefined) events.push(...says.executions());
+    else if (effect.type === 'sendError') events.push(errorEvent(effect.failure));
+    else if (effect.type === 'endTurn') events.push(says.end(effect, isNotice));
+  }
+  return events;
 }
 
 /** Why an answer is not whole, as `turn.end` says it. */

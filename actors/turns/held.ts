@@ -115,11 +115,20 @@ export class Held {
     if (row !== undefined) requireOwnership(this.#services.ownership, row);
   }
 
+  /** What was said before changes with a write that is about to be made; nobody reads it before that has ended. */
+  #forget(): void {
+    this.#services.storage.recent?.forget(this.#id);
+  }
+
   /** Opens a turn, behind the fence that `openingFence` gave. What it answers leaves the epoch known, or, when it is `stale`, to be read again. */
   async open(rows: OpenTurnInput): Promise<OpenTurnOutput> {
+    if (rows.picks.length > 0 || rows.invocationChanges.length > 0) this.#forget();
     const output = await this.#services.storage.write(this.#organisationId, 'openTurn', rows);
     if (output.outcome === 'opened') this.#now = { state: 'held', epoch: rows.fence.epoch };
-    if (output.outcome === 'stale') this.#now = { state: 'unknown' };
+    if (output.outcome === 'stale') {
+      this.#forget();
+      this.#now = { state: 'unknown' };
+    }
     return output;
   }
 
@@ -147,6 +156,8 @@ export class Held {
   async step(step: TurnStep): Promise<boolean> {
     const { billing, noteDeadline, nowMs } = this.#services;
     const atMs = nowMs();
+    // A new attempt takes back what the one before said, and a block may replace an earlier one.
+    if (step.replacesAttempt || step.blocks.some(({ replaces }) => replaces !== undefined)) this.#forget();
     if (!(await this.write('commitTurn', step, atMs))) return false;
     if (step.charge !== null) {
       const { costMicroUsd, billed } = step.charge;

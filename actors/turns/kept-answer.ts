@@ -41,12 +41,12 @@ function withinText(text: string, at: number): number {
  * than what was said of it. All of it is told again, in as many pieces.
  */
 export function fittedEntries(entries: readonly JournalEntry[], blocks: readonly Block[]): JournalEntry[] {
-  const texts = new Map(blocks.flatMap(({ id, body: { md } }) => (typeof md === 'string' ? [[id, md] as const] : [])));
+  const textOf = (id: string) => blocks.find((block) => block.id === id)?.body.md;
   const last = new Map<string, JournalEntry>();
   for (const entry of entries) if ('deltas' in entry) last.set(entry.deltas, entry);
   return entries.map((entry) => {
-    const text = 'deltas' in entry ? texts.get(entry.deltas) : undefined;
-    if (!('deltas' in entry) || text === undefined) return entry;
+    const text = 'deltas' in entry ? textOf(entry.deltas) : undefined;
+    if (!('deltas' in entry) || typeof text !== 'string') return entry;
     if (last.get(entry.deltas) === entry && entry.ends.at(-1) === text.length) return entry;
     const ends = entry.ends.map((end) => withinText(text, end));
     if (last.get(entry.deltas) === entry) ends[ends.length - 1] = text.length;

@@ -8,7 +8,7 @@
 import { appended } from '../../assistant/growing-text.ts';
 import { renderDelta, renderEvent, type StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../frame-source.ts';
-import { Readers } from '../readers.ts';
+import { Readers, type ReadersHooks } from '../readers.ts';
 
 /** A run of deltas of one text block: the k-th has seq `seq + k` and ends at `ends[k]` in `text`. */
 interface DeltaRun {
@@ -56,19 +56,11 @@ interface Speaker {
   readonly share: { readonly lateMs: number; isRead: boolean };
 }
 
-export class TurnLog implements FrameSource {
+export class TurnLog implements FrameSource, ReadersHooks {
   /** Serves seqs that have left memory. */
   readonly #older: FrameSource | null;
-  readonly #readers = new Readers({
-    waking: () => this.#sealText(),
-    woken: () => {
-      this.#lastFrame = '';
-      this.#lastFrameSeq = -1;
-    },
-    came: () => this.#isRead(true),
-    left: () => this.#isRead(false),
-    lag: (isLagging) => this.turn?.readersLag(isLagging),
-  });
+  // Itself, because functions of its own for each turn would be half a kilobyte for as long as the answer comes.
+  readonly #readers = new Readers(this);
   turn: Speaker | null = null;
   #entries: Entry[] = [];
   #nextSeq: number;
@@ -160,8 +152,25 @@ export class TurnLog implements FrameSource {
     return this.#readers.add(wake);
   }
 
-  #isRead(isRead: boolean): void {
-    if (this.turn !== null) this.turn.share.isRead = isRead;
+  waking(): void {
+    this.#sealText();
+  }
+
+  woken(): void {
+    this.#lastFrame = '';
+    this.#lastFrameSeq = -1;
+  }
+
+  came(): void {
+    if (this.turn !== null) this.turn.share.isRead = true;
+  }
+
+  left(): void {
+    if (this.turn !== null) this.turn.share.isRead = false;
+  }
+
+  lag(isLagging: boolean): void {
+    this.turn?.readersLag(isLagging);
   }
 
   slow(reader: object, isSlow: boolean): void {

@@ -49,10 +49,10 @@ function firstEvents(turn: TurnFacts, effects: readonly ChatTurnEffect[], confir
     return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
   });
   return stepEvents(effects, {
-    start: () => ({
-      ...startEvent({ conversationId, messageId, model: services.model.name, requestId: command.requestId }),
-      ...(receipts.length === 0 ? {} : { receipts }),
-    }),
+    start: () => {
+      const start = startEvent({ conversationId, messageId, model: services.model.name, requestId: command.requestId });
+      return receipts.length === 0 ? start : { ...start, receipts };
+    },
     end: ({ status }) => {
       const usage = usageOf(turn);
       return { type: 'turn.end', status, pending: work.left, billable: false, ...(usage === undefined ? {} : { usage }) };

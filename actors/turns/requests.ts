@@ -88,7 +88,8 @@ export class TurnRequests {
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
     if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0, isLate: false };
     const told = command.body.tool_results?.map(({ invocation_id }) => invocation_id);
-    const asked = { attached, question: work.question, unstored, mayHaveCalls, turn: opened?.turn, told };
+    const { recent } = services.storage;
+    const asked = { attached, question: work.question, unstored, recent, mayHaveCalls, turn: opened?.turn, told };
     return readTranscript(db, conversationId, services.nowMs(), asked);
   }
 
@@ -103,7 +104,6 @@ export class TurnRequests {
     this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && spending.overBudget() !== null;
     const { definitions } = toolset;
     const request = modelRequest({
-      // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
       system: systemPrompt(caller.app.name, this.#persona, body.client.locale ?? null),
       messages: [...(this.#transcript?.messages ?? []), ...this.#said],
       now: this.#now(),

@@ -134,7 +134,8 @@ export class RunningTurn implements RoundsOwner {
     });
     const before = outbox.slice(0, split);
     const after = outbox.slice(split);
-    if (blockEvents(before, effects).length + said.length === 0) {
+    const isSaid = said.length > 0 || before.some((item) => !('block' in item)) || effects.some(({ type }) => type === 'sendBlock');
+    if (!isSaid) {
       speak(after);
       this.#perform(effects);
       return;

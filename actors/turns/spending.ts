@@ -117,14 +117,13 @@ export class TurnSpending {
   /** What the round cost, where the model was asked. */
   ofRound(): { readonly cost?: RoundCost } {
     if (this.#askedAtMs === undefined) return {};
-    const cost = {
-      ...(this.#admittedMs === undefined ? {} : { admittedMs: this.#admittedMs }),
-      preparedMs: Math.max(0, this.#askedAtMs - this.#begunAtMs),
-      ...(this.#firstMs === undefined ? {} : { firstMs: this.#firstMs }),
-      ...this.#reported,
-      ...(this.#answeredBy === undefined ? {} : { answeredBy: this.#answeredBy }),
-      ...(this.#fallbacks.length === 0 ? {} : { fallbacks: this.#fallbacks }),
-    };
+    // Every turn makes one: put together of others it would leave four times as much garbage.
+    const cost: { -readonly [Name in keyof RoundCost]: RoundCost[Name] } = { preparedMs: Math.max(0, this.#askedAtMs - this.#begunAtMs) };
+    if (this.#admittedMs !== undefined) cost.admittedMs = this.#admittedMs;
+    if (this.#firstMs !== undefined) cost.firstMs = this.#firstMs;
+    if (this.#reported !== undefined) Object.assign(cost, this.#reported);
+    if (this.#answeredBy !== undefined) cost.answeredBy = this.#answeredBy;
+    if (this.#fallbacks.length > 0) cost.fallbacks = this.#fallbacks;
     return { cost };
   }
 

@@ -84,7 +84,7 @@ export class ToolCalls {
   /** What the model is told about calls of this round, by call id. */
   #answers = new Map<string, () => string>();
   /** What this round searches for. */
-  #queries = new Set<string>();
+  #queries: readonly string[] = [];
   #reads: ServerRead[] = [];
   /** Calls that the client or a person has to answer. */
   #waits: PendingInvocation[] = [];
@@ -115,7 +115,7 @@ export class ToolCalls {
     this.#calls = calls;
     if (this.#answers.size > 0) this.#answers = new Map();
     this.#reads = [];
-    this.#queries = new Set();
+    this.#queries = [];
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
     for (const { call, details } of this.#answer.finishRound(components, requests))
@@ -135,7 +135,7 @@ export class ToolCalls {
     const all = new Set([...this.#queries, ...queries]);
     if (all.size > KNOWLEDGE_QUERIES_PER_ROUND_MAX)
       return () => `Not searched: at most ${KNOWLEDGE_QUERIES_PER_ROUND_MAX} queries at a time. Call ${SEARCH_KNOWLEDGE} again with these.`;
-    this.#queries = all;
+    this.#queries = [...all];
     return () => passagesText(found(queries.map((query) => searchPassages(this.#turn, query))), this.#turn.toolset.languages);
   }
 
@@ -213,7 +213,7 @@ export class ToolCalls {
   preparation(): Promise<unknown> | undefined {
     if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
-    const meanings = this.#queries.size === 0 ? undefined : prepareSearch(this.#turn, ...this.#queries);
+    const meanings = this.#queries.length === 0 ? undefined : prepareSearch(this.#turn, ...this.#queries);
     if (meanings !== undefined) waits.push(meanings);
     return waits.length === 0 ? undefined : Promise.all(waits);
   }

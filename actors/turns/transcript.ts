@@ -10,7 +10,7 @@ import { clipWhole } from '../../protocol/placeholder.ts';
 import { saysSomething } from '../../protocol/schema/text.ts';
 import { isObject } from '../../protocol/setup/shapes.ts';
 import { readTextBlocks } from '../../storage/conversations/blocks.ts';
-import { readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';
+import { type RecentMessages, readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../../storage/conversations/invocations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { attachmentsOfMessages } from '../../storage/uploads/uploads.ts';
@@ -158,6 +158,8 @@ export interface Asked {
   readonly question?: string | null;
   /** The newest message, where it is no row yet. */
   readonly unstored?: StoredMessage | null;
+  /** Where earlier messages are kept, beside one that is no row yet; absent: they are read. */
+  readonly recent?: RecentMessages | undefined;
   /** False: no call was made in it. */
   readonly mayHaveCalls?: boolean;
   /** The turn that answers, where it has a row: one that is tried again may have others behind it, which are not a part of it. */
@@ -195,11 +197,14 @@ export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
-  { attached = [], question = null, unstored = null, mayHaveCalls = true, turn, before, told = [] }: Asked = {},
+  { attached = [], question = null, unstored = null, recent, mayHaveCalls = true, turn, before, told = [] }: Asked = {},
 ): Transcript {
   // As many earlier ones as there will be beside the turn's own two messages.
   const limit = MESSAGES_REMEMBERED - (unstored !== null ? 2 : before !== undefined ? 1 : 0);
-  const stored = readMessages(db, conversationId, { limit, before, upToTurn: turn, wordless: true }).reverse();
+  const stored =
+    unstored !== null && recent !== undefined
+      ? recent.read(db, conversationId, limit).toReversed()
+      : readMessages(db, conversationId, { limit, before, upToTurn: turn, wordless: true }).reverse();
   const messages = unstored === null ? stored : [unstored, ...stored];
   const newestId = messages.find(({ role }) => role === 'user')?.id;
   const questionId = question ?? newestId;

@@ -36,9 +36,10 @@ export function turnMachine(stored?: { readonly state: TurnState; readonly snaps
 /** JSON of what differs from a turn that begins. */
 function keptContext(context: ChatTurnContext): string {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(context)) {
+  for (const each in context) {
+    const name = each as keyof ChatTurnContext;
     // Most of it is the same value still.
-    if (value !== FRESH[name as keyof ChatTurnContext] && JSON.stringify(value) !== FRESH_JSON.get(name)) kept[name] = value;
+    if (context[name] !== FRESH[name] && JSON.stringify(context[name]) !== FRESH_JSON.get(name)) kept[name] = context[name];
   }
   return JSON.stringify(kept);
 }
@@ -77,10 +78,9 @@ export function openedRows(
   isPlain: boolean,
 ): MachineRow & Pick<TurnRows, 'nextSeq' | 'journal'> {
   const [start] = events;
-  const said = saidRows(0, events);
   const isStart = events.length === 1 && start?.type === 'turn.start' && start.receipts === undefined;
   const { state, attempt, snapshot, trace = null } = isPlain ? rowOf(machine, null) : machineRow(machine);
-  return { state, attempt, snapshot, trace, nextSeq: said.nextSeq, journal: isStart ? null : said.journal };
+  return { state, attempt, snapshot, trace, nextSeq: events.length, journal: isStart ? null : saidRows(0, events).journal };
 }
 
 /** The first step of a turn whose opening was plain. */

@@ -34,8 +34,11 @@ function attachments(storage: Storage, { body, caller }: Command, nowMs: number)
 
 /** The words of a turn that begins. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
 export async function turnWords(storage: Storage, command: Command, redaction: Redaction, nowMs: number): Promise<TurnWords> {
-  const attached = await attachments(storage, command, nowMs);
-  const kept = await redacted(storage, command, redaction);
+  const asked = attachments(storage, command, nowMs);
+  const attached = asked instanceof Promise ? await asked : asked;
+  // Nearly always there is nothing to wait for.
+  const made = redacted(storage, command, redaction);
+  const kept = made instanceof Promise ? await made : made;
   if (attached.length === 0) return { command: kept.command, traits: kept.traits, attachments: [] };
   const words = await redaction.redact(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
   return {
@@ -59,10 +62,19 @@ export async function retriedWords(storage: Storage, command: Command, redaction
   return withQuestion({ ...(await redacted(storage, command, redaction)), attachments: [] }, storage, messageId);
 }
 
-async function redacted(storage: Storage, command: Command, redaction: Redaction): Promise<Omit<TurnWords, 'attachments'>> {
-  const { client, message, form_submission, tool_results, selection, context } = command.body;
+type Kept = Omit<TurnWords, 'attachments'>;
+
+function redacted(storage: Storage, command: Command, redaction: Redaction): Kept | Promise<Kept> {
+  const { message, form_submission, tool_results, selection, context } = command.body;
   const beside = { request: { tool_results, context }, traits: knownOf(storage, command) };
-  const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, beside);
+  const words = redaction.redactTurn({ message, form_submission, selection }, beside);
+  return words instanceof Promise ? words.then(([said, kept]) => keptWords(command, said, kept)) : keptWords(command, ...words);
+}
+
+type Said = Pick<AnyCommand['body'], 'message' | 'form_submission' | 'selection'>;
+type Beside = { readonly request: Pick<AnyCommand['body'], 'tool_results' | 'context'>; readonly traits: object | null };
+
+function keptWords(command: Command, said: Said, kept: Beside): Kept {
   // Held while the answer comes, so written field by field: an object put together of others takes as much again for a shape of its own.
   return {
     command: {
@@ -70,7 +82,7 @@ async function redacted(storage: Storage, command: Command, redaction: Redaction
       person: command.person,
       userToken: command.userToken,
       body: {
-        client,
+        client: command.body.client,
         message: said.message,
         form_submission: said.form_submission,
         tool_results: kept.request.tool_results,

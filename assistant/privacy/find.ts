@@ -184,6 +184,10 @@ export function regionOfLocale(locale: string | null | undefined): string | unde
 
 /** Countries whose national numbers are read: that of the handshake's locale first, then those of the app's languages. */
 export function regionsOf(locale: string | null | undefined, languages: readonly string[]): string[] {
-  const regions = [locale, ...languages].map(regionOfLocale).filter((region) => region !== undefined);
-  return [...new Set(regions)].slice(0, REGIONS_MAX);
+  const regions: string[] = [];
+  for (const tag of [locale, ...languages]) {
+    const region = regionOfLocale(tag);
+    if (region !== undefined && regions.length < REGIONS_MAX && !regions.includes(region)) regions.push(region);
+  }
+  return regions;
 }

@@ -135,18 +135,17 @@ interface Rewriting {
 }
 
 function rewriteObject(value: object, rewriting: Rewriting, depth: number): object {
-  const names = Object.keys(value);
-  const memberOf = (name: string) => (value as Readonly<Record<string, unknown>>)[name];
   // Made with the first change: most objects have none.
   let entries: (readonly [string, unknown])[] | undefined;
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at] as string;
-    const member = memberOf(name);
+  let at = 0;
+  for (const name in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     // Who keys a map by e-mail addresses writes them there.
     const renamed = rewriting.rewrite(name, '');
     const rewritten = rewriteAt(member, rewriting, name, depth);
-    if (renamed !== name || rewritten !== member) entries ??= names.slice(0, at).map((before) => [before, memberOf(before)]);
+    if (renamed !== name || rewritten !== member) entries ??= Object.entries(value).slice(0, at);
     entries?.push([renamed, rewritten]);
+    at += 1;
   }
   return entries === undefined ? value : Object.fromEntries(entries);
 }
@@ -164,9 +163,13 @@ function rewriteAt(value: unknown, rewriting: Rewriting, label: string, depth: n
   if (typeof value !== 'object' || value === null) return value;
   // Nothing of ours nests this deep; what cannot be looked through is not passed on.
   if (depth >= JSON_DEPTH_MAX) return null;
-  if (!Array.isArray(value)) return rewriteObject(value, rewriting, depth + 1);
-  const items = value.map((item: unknown) => rewriteAt(item, rewriting, label, depth + 1));
-  return items.some((item, index) => item !== value[index]) ? items : value;
+  return Array.isArray(value) ? rewriteItems(value, rewriting, label, depth + 1) : rewriteObject(value, rewriting, depth + 1);
+}
+
+/** Apart, because a function that makes others holds its variables in an object of each call, and most values are no lists. */
+function rewriteItems(items: readonly unknown[], rewriting: Rewriting, label: string, depth: number): readonly unknown[] {
+  const rewritten = items.map((item) => rewriteAt(item, rewriting, label, depth));
+  return rewritten.some((item, index) => item !== items[index]) ? rewritten : items;
 }
 
 /** Names of fields too; with `numbers` whole numbers become text. Parts nested deeper than JSON_DEPTH_MAX become null. */

@@ -27,7 +27,7 @@ const ASKED: Readonly<Record<string, Asked>> = {
     asks: 'I want a kettle and do not know where to begin.',
     later: 'Is it quiet?',
     facts: KETTLES,
-    or: ['choice', 'find_products', 'item_list'],
+    or: ['choice', 'comparison', 'find_products', 'item_list'],
   },
   choice: { asks: 'I want a kettle. Ask me for the size, then tell me which.', later: 'Express, please.', facts: KETTLES },
   tags: {

@@ -111,6 +111,7 @@ export const CONVERSATIONS: readonly Scenario[] = [
     'a component is to be mended',
     [{ says: 'Classic or Large?', rounds: [[call('comparison', WRONG_COMPARISON)]] }],
     { calls: ['comparison'] },
+    { context: { app_state: { facts: 'On sale: Classic, 29.00 EUR; Large, 49.00 EUR, keeps warm two hours.' } } },
   ),
   scenario('two-refused', 'two components of a round are to be mended', [
     {

@@ -10,22 +10,24 @@ const BODYLESS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** What is wrong with the lines of the request's head, in a sentence; undefined: nothing. */
 export function framingProblem(req: HttpRequest): string | undefined {
-  const lengths: string[] = [];
-  const encodings: string[] = [];
-  let hosts = 0;
+  let [hosts, lengths, encodings] = [0, 0, 0];
+  let [length, encoding] = ['', ''];
   req.forEach((name, value) => {
-    if (name === 'content-length') lengths.push(value);
-    else if (name === 'transfer-encoding') encodings.push(value);
-    else if (name === 'host') hosts += 1;
+    if (name === 'content-length') {
+      lengths += 1;
+      length = value;
+    } else if (name === 'transfer-encoding') {
+      encodings += 1;
+      encoding = value;
+    } else if (name === 'host') hosts += 1;
   });
   if (hosts > 1) return 'The request has several Host headers. Send one.';
-  if (lengths.length > 1) return 'The request has several Content-Length headers. Send one.';
-  if (lengths[0] !== undefined && !/^\d+$/.test(lengths[0])) return 'Content-Length must be a number of bytes.';
-  if (lengths.length > 0 && encodings.length > 0) return 'The request has Content-Length and Transfer-Encoding. Send one of them.';
-  if (encodings.length > 1 || (encodings[0] !== undefined && encodings[0].toLowerCase() !== 'chunked')) {
+  if (lengths > 1) return 'The request has several Content-Length headers. Send one.';
+  if (lengths > 0 && !/^\d+$/.test(length)) return 'Content-Length must be a number of bytes.';
+  if (lengths > 0 && encodings > 0) return 'The request has Content-Length and Transfer-Encoding. Send one of them.';
+  if (encodings > 1 || (encodings > 0 && encoding.toLowerCase() !== 'chunked')) {
     return 'Transfer-Encoding may only be chunked, once.';
   }
-  if (encodings.length > 0 && BODYLESS.has(req.getCaseSensitiveMethod()))
-    return 'A GET or HEAD has no body: send it without Transfer-Encoding.';
+  if (encodings > 0 && BODYLESS.has(req.getCaseSensitiveMethod())) return 'A GET or HEAD has no body: send it without Transfer-Encoding.';
   return undefined;
 }

@@ -82,10 +82,19 @@ export type StreamEvent =
     }
   | { readonly type: 'ping' };
 
+/** What stands between the two numbers of a frame, by its type: made once, because each part of a text is an object. */
+const frameOpens: { [Type in StreamEvent['type']]?: string } = {};
+
+function openFrame(type: StreamEvent['type']): string {
+  const opens = `\nevent: ${type}\ndata: {"type":"${type}","v":${PROTOCOL_VERSION},"seq":`;
+  frameOpens[type] = opens;
+  return opens;
+}
+
 /** One server-sent frame. `fieldsJson` is the event's own fields as JSON without the braces, or ''. */
 export function renderFrame(seq: number, type: StreamEvent['type'], fieldsJson: string): string {
-  const separator = fieldsJson === '' ? '' : ',';
-  return `id: ${seq}\nevent: ${type}\ndata: {"type":"${type}","v":${PROTOCOL_VERSION},"seq":${seq}${separator}${fieldsJson}}\n\n`;
+  const opens = frameOpens[type] ?? openFrame(type);
+  return `id: ${seq}${opens}${seq}${fieldsJson === '' ? '' : ','}${fieldsJson}}\n\n`;
 }
 
 export function renderEvent(seq: number, event: StreamEvent): string {

@@ -1,4 +1,5 @@
 /** Conversations and their messages: rows as read, and the fence that every owner's write passes. */
+import { LRUCache } from 'lru-cache';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
@@ -132,6 +133,53 @@ export function readMessages(db: Connection, conversationId: string, { limit, be
     { conversationId, limit, before: before ?? null, end: upToTurn === undefined ? NO_MESSAGE : upToTurn * 2 + 2 },
   );
   return messagesOf(db, withinPage(newestFirst).reverse());
+}
+
+interface Recent {
+  /** The newest turn that was read. */
+  readonly turn: number;
+  readonly bytes: number;
+  /** Oldest first. */
+  readonly messages: readonly StoredMessage[];
+}
+
+/** Some thousand conversations that have been going on for a while. */
+const RECENT_MAX_BYTES = 16 * 1024 * 1024;
+/** What a message takes beside its words. */
+const MESSAGE_BYTES = 500;
+/** A conversation of more is read each time; most have a tenth. It counts what fell out of the newest messages too, so that it is read anew at times. */
+const RECENT_EACH_MAX_BYTES = 128 * 1024;
+
+/**
+ * The newest messages of conversations, kept from one turn to the next: only what was said since is read. For a process that alone writes to
+ * the files. What was said by turns that have ended stays as it is, but for writes after which it has to be told to `forget`.
+ */
+export class RecentMessages {
+  readonly #recent = new LRUCache<string, Recent>({
+    maxSize: RECENT_MAX_BYTES,
+    sizeCalculation: ({ bytes, messages }) => bytes + messages.length * MESSAGE_BYTES + 1,
+  });
+
+  /** As `readMessages` does, those that said no word included; while no turn of the conversation is open. */
+  read(db: Connection, conversationId: string, limit: number): readonly StoredMessage[] {
+    const { turn, bytes, messages }: Recent = this.#recent.get(conversationId) ?? { turn: 0, bytes: 0, messages: [] };
+    const from = `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id > :turn ORDER BY turns.id DESC, no DESC LIMIT :limit`;
+    const since = pageMessage.all(db, from, { conversationId, turn, limit });
+    const page = withinPage(since);
+    this.#recent.delete(conversationId);
+    if (page.length < since.length) return messagesOf(db, page.reverse());
+    const newest = since[0] === undefined ? turn : Math.floor(since[0].no / 2);
+    const whole = since.reduce((sum, message) => sum + message.bytes, bytes);
+    const recent = [...messages, ...messagesOf(db, page.reverse())].slice(-limit);
+    if (whole <= RECENT_EACH_MAX_BYTES) this.#recent.set(conversationId, { turn: newest, bytes: whole, messages: recent });
+    return recent;
+  }
+
+  /** What was said in this conversation, or in any, may have changed. */
+  forget(conversationId?: string): void {
+    if (conversationId === undefined) this.#recent.clear();
+    else this.#recent.delete(conversationId);
+  }
 }
 
 export function hasEarlierMessages(db: Connection, conversationId: string, messageId: string): boolean {

@@ -16,19 +16,26 @@ export class UsesHere {
     this.#note = note;
   }
 
-  /** Does `write`, which writes to the file, once it is noted that this process uses it. Concurrent callers wait for one note, and keep their order. */
-  async during<Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> {
-    const use = this.#uses.get(organisationId) ?? { writes: 0, endedAtMs: 0, isNoted: false, noting: undefined };
-    this.#uses.set(organisationId, use);
-    use.writes += 1;
-    try {
-      if (!use.isNoted) await this.#noted(organisationId, use);
-      return await write();
-    } finally {
-      use.writes -= 1;
-      use.endedAtMs = performance.now();
-      if (!use.isNoted && use.writes === 0) this.#uses.delete(organisationId);
+  /**
+   * Before a write to the file, with `end` after it, also when this fails. A promise: the write waits until it is noted that this process uses
+   * it. Concurrent callers wait for one note, and keep their order.
+   */
+  begin(organisationId: string): Promise<void> | undefined {
+    let use = this.#uses.get(organisationId);
+    if (use === undefined) {
+      use = { writes: 0, endedAtMs: 0, isNoted: false, noting: undefined };
+      this.#uses.set(organisationId, use);
     }
+    use.writes += 1;
+    return use.isNoted ? undefined : this.#noted(organisationId, use);
+  }
+
+  end(organisationId: string): void {
+    const use = this.#uses.get(organisationId);
+    if (use === undefined) return;
+    use.writes -= 1;
+    use.endedAtMs = performance.now();
+    if (!use.isNoted && use.writes === 0) this.#uses.delete(organisationId);
   }
 
   async #noted(organisationId: string, use: Use): Promise<void> {

@@ -231,10 +231,10 @@ export class Writer<Registry extends Transactions> {
     let waiting = 0;
     for (const line of this.#settlements.values()) waiting += line.length;
     const atOnce = Math.max(ANSWERED_AT_ONCE_MIN, Math.ceil(waiting * ANSWERED_SHARE));
+    const ofEach = Math.ceil(atOnce / this.#settlements.size);
     for (const [path, line] of this.#settlements) {
       if (settlements.length >= atOnce) break;
-      const first = line.shift();
-      if (first !== undefined) settlements.push(first);
+      settlements.push(...line.splice(0, Math.min(ofEach, atOnce - settlements.length)));
       this.#settlements.delete(path);
       // Put last, so that the loop reaches it again.
       if (line.length > 0) this.#settlements.set(path, line);

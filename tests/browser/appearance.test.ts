@@ -55,6 +55,11 @@ test('LOOK-1, LOOK-2, LOOK-4: colours show in the widget as they are typed, weak
   await accent.fill('red');
   await page.getByRole('button', { name: 'Save the draft' }).click();
   await page.getByText('must be an opaque colour written #rrggbb').first().waitFor();
+  await page.goto(`${service.baseUrl}/console/apps/${appId}/assistant`);
+  await preview.locator('.mark img').waitFor();
+  await page.goto(`${service.baseUrl}/console/apps/${appId}/test`);
+  await page.getByRole('button', { name: 'Chat all the same' }).click();
+  await page.locator('.trial-place .mark img').waitFor();
 });
 
 test('LOOK-3: the persona is typed within its limits beside the welcome that it makes, and refused at the field', async (t) => {

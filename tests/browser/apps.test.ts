@@ -34,6 +34,7 @@ test('APPS-1, APPS-2: from the overview to an organisation with an app and its k
   await page.getByRole('table').getByRole('link', { name: 'Shop' }).waitFor();
   await look(page, 'organisation');
   await page.goto(`${new URL(page.url()).origin}/console/apps/app_none/settings`);
+  await waitForPage(page, 'There is no such app');
   await page.getByRole('alert').waitFor();
   await sections.waitFor({ state: 'detached' });
   assert.deepEqual(await axeFaultsInAllLooks(page), []);

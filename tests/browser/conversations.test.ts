@@ -55,6 +55,9 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await page.goto(`${it.service.baseUrl}${base}?view=feedback`);
   await page.getByRole('link', { name: 'What was said' }).click();
   await page.locator('.is-meant').getByText('on its way').waitFor();
+  await page.goto(`${it.service.baseUrl}${base}/${conversation}`);
+  await page.getByText('And when?').waitFor();
+  assert.equal(await page.locator('.is-meant').count(), 0, 'nobody looks for a message');
 
   await page.getByRole('link', { name: PERSON }).click();
   await page.getByRole('region', { name: PERSON }).getByText(conversation).waitFor();

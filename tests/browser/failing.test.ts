@@ -27,7 +27,8 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   assert.equal(await bar.isVisible(), false);
   await look(page, 'failing-overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
-  await list.getByRole('link', { name: 'Test app' }).first().click();
+  await list.getByRole('link', { name: 'Failed conversations of Test app' }).waitFor();
+  await list.getByRole('link', { name: 'Test app', exact: true }).first().click();
   await waitForPage(page, 'Conversations');
   await bar.getByText('The model fails').waitFor();
   await bar.getByRole('link', { name: 'What to do' }).waitFor();
@@ -50,6 +51,15 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   await traced.getByText('failed', { exact: true }).waitFor();
   await traced.getByText('the model’s server failed, status 500, server_error').waitFor();
   await look(page, 'failing-traces');
+  for (const [width, shown] of [
+    [1_360, page.getByRole('columnheader', { name: 'Moved last' })],
+    [390, traced.getByText('failed', { exact: true })],
+  ] as const) {
+    await page.setViewportSize({ width, height: 860 });
+    const box = await shown.boundingBox();
+    assert.ok(box !== null && box.x + box.width <= width, `in sight at ${width}`);
+  }
+  await page.setViewportSize({ width: 1_360, height: 860 });
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.goBack();
   await waitForPage(page, 'A conversation');

@@ -14,7 +14,7 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await waitForPage(page, 'Settings');
   const perMinute = page.getByLabel('Messages a minute', { exact: true });
   await perMinute.fill('0');
-  await page.getByLabel('Domains').fill('shop.example.com\nhttps://no');
+  await page.getByLabel('Allowed domains').fill('shop.example.com\nhttps://no');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByRole('alert').getByText('must be a whole number from 1 to 10000', { exact: true }).first().waitFor();
   await page.getByText('line 2 must be a host').waitFor();
@@ -23,9 +23,9 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await perMinute.fill('30');
   await page.reload();
   assert.equal(await perMinute.inputValue(), '30');
-  await page.getByText('Not saved yet: Domains, Messages a minute').waitFor();
+  await page.getByText('Not saved yet: Allowed domains, Messages a minute').waitFor();
   await operator('PATCH', `/apps/${appId}`, { messages_per_minute: 25, name: 'Renamed' });
-  await page.getByLabel('Domains').fill('shop.example.com');
+  await page.getByLabel('Allowed domains').fill('shop.example.com');
   await page.reload();
   await page.getByText('Messages a minute, theirs: 25').waitFor();
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');

@@ -28,7 +28,7 @@ function storeHours(dataDir: string, { organisationId, appId }: { readonly organ
   return model;
 }
 
-test('SPEND-1, CONSOLE-34, CONSOLE-35: the days of a month as plot and table, caps of today, what failed by the hour, the same as a file, credit that is added; the month is in the address', async (t) => {
+test('SPEND-1, CONSOLE-34, CONSOLE-35, PAGE-11: the days of a month as plot and table, caps of today, what failed by the hour, the same as a file, credit that is added; the month is in the address', async (t) => {
   const it = await startScriptedChat(t);
   const world = await openWorld(t, it.service);
   const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
@@ -41,7 +41,9 @@ test('SPEND-1, CONSOLE-34, CONSOLE-35: the days of a month as plot and table, ca
   await page.getByRole('img', { name: 'Spend by day' }).waitFor();
   await page.getByText('As a table').click();
   const today = new Date().toISOString().slice(0, 10);
-  await page.getByRole('row', { name: new RegExp(`${today}.* 1$`) }).waitFor();
+  const shown = new Date(today).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+  await page.getByRole('row', { name: new RegExp(`^${shown} .* 1$`) }).waitFor();
+  assert.doesNotMatch(await page.getByRole('main').innerText(), /\d{4}-\d\d/);
   await page.getByLabel('Add credit').last().fill('3');
   await page.getByRole('button', { name: 'Add the credit' }).click();
   await page.getByRole('alert').getByText('must be at least 10').first().waitFor();

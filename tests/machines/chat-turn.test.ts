@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
+import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn, type TurnFailure } from '../../machines/chat-turn.ts';
 import { BROKEN, BUSY, CHAT_TURN_EVENTS } from '../../machines/simulator/samples.ts';
 import { stepper } from '../../machines/step.ts';
 import { TURN_STATES, type TurnState } from '../../protocol/runtime/states.ts';
@@ -147,6 +147,8 @@ const TABLE: Record<TurnState, Record<EventType, Cell>> = {
       { on: [SETTLED], given: { waiting: A_READ }, to: 'awaiting_tool_results', effects: [{ type: 'executeActions' }, END_RESULTS] },
       { on: [SETTLED], given: { waiting: BOTH }, to: 'awaiting_tool_results', effects: [{ type: 'executeActions' }, END_RESULTS] },
       { on: [SETTLED], given: { waiting: A_PERSON }, to: 'awaiting_confirmation', effects: [END_CONFIRMATION] },
+      { on: [SETTLED], given: { round: 0 }, to: 'answering', effects: [{ type: 'callModel', round: 1 }], changes: { round: 1 } },
+      { on: [SETTLED], given: { round: 0, waiting: A_PERSON }, to: 'awaiting_confirmation', effects: [END_CONFIRMATION] },
       { on: [SETTLED], given: { round: 1 }, to: 'answering', effects: [{ type: 'callModel', round: 2 }], changes: { round: 2 } },
       { on: [SETTLED], given: { round: 5 }, to: 'answering', effects: [{ type: 'callModel', round: 6 }], changes: { round: 6 } },
       { on: [SETTLED], given: { round: 6 }, to: 'completed', effects: [END_COMPLETED] },
@@ -222,4 +224,19 @@ test('HOUSE-5: a turn begins new, in its first attempt, with nothing asked of th
   const machine = stepper(chatTurn);
   assert.equal(machine.state, 'new');
   assert.deepEqual(machine.snapshot.context, chatTurnContext({ round: 0 }));
+});
+
+test('LIMIT-20: what fails in the tenth attempt is not retryable any more, but for a model that is busy', () => {
+  const failed = (attempt: number, failure: TurnFailure) => {
+    const machine = stepper(chatTurn, { stored: { state: 'answering', context: chatTurnContext({ attempt }) } });
+    return machine.send({ type: 'round.failed', failure }).snapshot.context.failure;
+  };
+  const silent = { code: 'internal', message: 'Silent.', retryable: true, cause: { kind: 'silent' } } as const;
+  const busy = { ...silent, code: 'model_busy' } as const;
+  const wrong = { ...silent, retryable: false } as const;
+  assert.deepEqual(failed(9, silent), silent);
+  const last = failed(10, silent);
+  assert.deepEqual([last?.code, last?.retryable, last?.cause], [silent.code, false, silent.cause]);
+  assert.match(last?.message ?? '', /in 10 attempts/);
+  assert.deepEqual([failed(10, busy), failed(10, wrong)], [busy, wrong]);
 });

@@ -331,9 +331,25 @@ const CASES: readonly Case[] = [
     good: {
       'redis://127.0.0.1:6379': { redisUrl: 'redis://127.0.0.1:6379', nodeId: undefined, cell: undefined },
       'rediss://user:pass@cache.example.com/1': { redisUrl: 'rediss://user:pass@cache.example.com/1', nodeId: undefined, cell: undefined },
+      'rediss+sentinel://me:a%40b@s1:26379,[::1]:26379/main?sentinel_password=p': {
+        redisUrl: 'rediss+sentinel://me:a%40b@s1:26379,[::1]:26379/main?sentinel_password=p',
+        nodeId: undefined,
+        cell: undefined,
+      },
+      'redis+cluster://c1:6379,c2:6379': { redisUrl: 'redis+cluster://c1:6379,c2:6379', nodeId: undefined, cell: undefined },
     },
-    bad: ['cache:6379', 'http://user:hunter2@cache:6379', 'redis:///0'],
-    allowed: /must be a redis or rediss address/,
+    bad: [
+      'cache:6379',
+      'http://user:hunter2@cache:6379',
+      'redis:///0',
+      'redis+sentinel://s1:26379',
+      'redis+sentinel://s1/main',
+      'redis+sentinel://me:%zz@s1:26379/main',
+      'redis+cluster://c1:6379/main',
+      'redis+cluster://c1:6379,',
+      `redis+cluster://${Array.from({ length: 33 }, () => 'c:1').join(',')}`,
+    ],
+    allowed: /must be an address such as redis:/,
     secret: true,
   },
   {

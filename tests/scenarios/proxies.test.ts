@@ -1,11 +1,12 @@
 /** The configurations of `deploy/`, run: what people get through nginx, Caddy and HAProxy over TLS and HTTP/2. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { certify } from '../support/certify.ts';
 import { DEVICE, HANDSHAKE, parseEvents, spoken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -77,16 +78,6 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
 
 const isThere = (program: string) => spawnSync('which', [program], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 const missing = (program: string) => ([program, 'openssl'].every(isThere) ? false : `${program} and openssl are not installed`);
-
-function certify(folder: string): { certificate: string; key: string } {
-  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const about = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...about, '-keyout', key, '-out', certificate], {
-    stdio: 'ignore',
-  });
-  writeFileSync(join(folder, 'both.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
-  return { certificate, key };
-}
 
 async function startProxy(t: TestContext, program: string, service: RunningService): Promise<ClientHttp2Session> {
   const proxy = PROXIES[program] as Proxy;

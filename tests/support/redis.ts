@@ -18,6 +18,10 @@ export interface RedisOptions {
   readonly port?: number;
   /** Address to listen on; loopback by default. */
   readonly host?: string;
+  /** A configuration in place of the usual settings, which the server may write to. */
+  readonly file?: string;
+  /** Further settings. */
+  readonly settings?: readonly string[];
 }
 
 export interface TestRedis {
@@ -75,9 +79,10 @@ function command(host: string, port: number, words: string): Promise<string> {
 }
 
 /** @throws AssertionError with what it printed when it does not answer PING in time. */
-async function spawnServer(dir: string, host: string, port: number): Promise<ChildProcess> {
-  const settings = ['--save', '', '--appendonly', 'no', '--protected-mode', 'no', '--enable-debug-command', 'local'];
-  const child = spawn('redis-server', ['--port', String(port), '--bind', host, '--dir', dir, ...settings], {
+async function spawnServer(dir: string, host: string, port: number, { file, settings = [] }: RedisOptions): Promise<ChildProcess> {
+  const usual = ['--save', '', '--appendonly', 'no', '--protected-mode', 'no', '--enable-debug-command', 'local'];
+  const flags = ['--port', String(port), '--bind', host, '--dir', dir, ...(file === undefined ? usual : []), ...settings];
+  const child = spawn('redis-server', [...(file === undefined ? [] : [file]), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -106,11 +111,12 @@ process.once('exit', () => {
 });
 
 /** Starts a server that ends with the test. @throws AssertionError when it cannot be had, see `redisMissing`. */
-export async function startRedis(t: TestContext, { port: wanted = 0, host = '127.0.0.1' }: RedisOptions = {}): Promise<TestRedis> {
+export async function startRedis(t: TestContext, options: RedisOptions = {}): Promise<TestRedis> {
+  const { port: wanted = 0, host = '127.0.0.1' } = options;
   const dir = temporaryDir(t);
   const port = wanted === 0 ? await freePort(host) : wanted;
   const start = async () => {
-    const started = await spawnServer(dir, host, port);
+    const started = await spawnServer(dir, host, port, options);
     running.add(started);
     return started;
   };

@@ -3,48 +3,15 @@
  * the detection of a dead connection, and reconnecting. While Redis is away nothing is queued or sent again: a command rejects at once, and its
  * caller reads rows instead.
  */
-import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { throttledWarning } from '../nodes/throttled-warning.ts';
+import { COMMAND_TIMEOUT_MS, openClient, RETRY_MAX_MS, SCAN_COUNT, type Scripted, serversOf, VALUE_MAX_CHARS } from './redis-client.ts';
 
-const require = createRequire(import.meta.url);
-
-/** Redis answers within a millisecond; one that takes longer than this is away. */
-const COMMAND_TIMEOUT_MS = 500;
 /** A cut network drops packets without a word, and TCP alone would take minutes to notice. */
 const BEAT_MS = 1_000;
 /** A beat that is answered this much later than its timeout was held up in this process. */
 const STALL_MS = 250;
-/** Long enough not to burden a Redis that is just starting, short enough that recovery is felt as immediate. */
-const RETRY_FIRST_MS = 50;
-const RETRY_MAX_MS = 500;
-/** An orderly end gets this long; behind a cut network it never comes. */
-const DISCONNECT_TIMEOUT_MS = 50;
-/** Keys that one SCAN step looks at: few round trips, and no step that holds Redis up. */
-const SCAN_COUNT = 1_000;
-
-/** Longer values, and longer names, were not written by us: whoever writes to Redis may not fill this process with them. */
-const VALUE_MAX_CHARS = 16 * 1024;
-const FIELD_MAX_CHARS = 256;
-
-/** Redis has no commands for these. What is too long counts as not there, and does not leave Redis. */
-const SCRIPTS = {
-  readField: `local v = redis.call('HGET', KEYS[1], ARGV[1]) if v and #v <= ${VALUE_MAX_CHARS} then return v end return false`,
-  setNewField: `local n = redis.call('HSTRLEN', KEYS[1], ARGV[1]) if n > 0 and n <= ${VALUE_MAX_CHARS} then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) return 1`,
-  swapField: "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1",
-  scanFields: `local r = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ${SCAN_COUNT}) local out = {} for i = 1, #r[2], 2 do
-if #r[2][i] <= ${FIELD_MAX_CHARS} and #r[2][i + 1] <= ${VALUE_MAX_CHARS} then out[#out + 1] = r[2][i] out[#out + 1] = r[2][i + 1] end end
-return {r[1], out}`,
-};
-
-interface Scripted extends Redis {
-  readField(key: string, field: string): Promise<string | null>;
-  setNewField(key: string, field: string, value: string): Promise<number>;
-  swapField(key: string, field: string, was: string, value: string): Promise<number>;
-  scanFields(key: string, cursor: string): Promise<[cursor: string, fieldsAndValues: string[]]>;
-}
 
 /** A connection as its user sees it. `up` is false from the moment that something is wrong until it is prepared again. */
 export interface RedisLink {
@@ -60,31 +27,6 @@ export interface LinkOptions {
   readonly prepare?: (redis: RedisLink['redis']) => Promise<unknown>;
   readonly onUp?: () => void;
   readonly onDown?: () => void;
-}
-
-/** 50 ms, 100 ms, … 500 ms, each shortened at random by up to a half, so that nodes do not all come back at once. */
-function retryDelayMs(attempt: number): number {
-  const fullMs = Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
-  return Math.round(fullMs * (0.5 + Math.random() / 2));
-}
-
-function openClient(redisUrl: string): Scripted {
-  // Only now: a process without Redis has no use for it, and it takes a tenth of a start to load.
-  const { Redis: Client } = require('ioredis') as typeof import('ioredis');
-  return new Client(redisUrl, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    autoResubscribe: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-    maxLoadingRetryTime: RETRY_MAX_MS,
-    disableClientInfo: true,
-    retryStrategy: retryDelayMs,
-    scripts: Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
-  }) as Scripted;
 }
 
 /** @throws when Redis does not answer. A process that was paused finds its timers due before it reads the waiting answer, and asks once more. */
@@ -191,12 +133,14 @@ export interface RedisConnection {
 async function readPrefix(redis: Redis, prefix: string): Promise<ReadonlyMap<string, string>> {
   const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, '\\$&')}*`;
   const keys = new Set<string>();
-  let cursor = '0';
-  do {
-    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
-    for (const key of found) keys.add(key);
-    cursor = next;
-  } while (cursor !== '0');
+  for (const server of serversOf(redis)) {
+    let cursor = '0';
+    do {
+      const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
+      for (const key of found) keys.add(key);
+      cursor = next;
+    } while (cursor !== '0');
+  }
   const named = [...keys];
   const values = await Promise.all(named.map((key) => readBounded(redis, key)));
   // One that expired in between has no value any more.

@@ -89,13 +89,13 @@ const offered = endOffering((tools) => ({ tools: tools.map(toolParam) }));
 
 /** Throws when a tool's parameters cannot be written as JSON. */
 export function messagesBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
-  const write = (base64: Base64Of) => ({
+  const write = (asked: ModelRequest, base64: Base64Of) => ({
     model,
     max_tokens: ANSWER_MAX_TOKENS,
     stream: true,
     // The tools count as standing before it.
-    system: textBlocks(request.system).map((block) => ({ ...block, ...STAYS })),
-    messages: messageParams(request, base64),
+    system: textBlocks(asked.system).map((block) => ({ ...block, ...STAYS })),
+    messages: messageParams(asked, base64),
   });
-  return writtenBody(write, offered(request.tools));
+  return writtenBody(request, write, offered(request.tools));
 }

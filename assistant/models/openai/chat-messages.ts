@@ -59,11 +59,11 @@ const offered = endOffering((tools) => ({ tools: tools.map(toolParam), tool_choi
 
 /** Throws when a tool's parameters cannot be written as JSON. */
 export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
-  const write = (base64: Base64Of): ChatCompletionCreateParamsStreaming => ({
+  const write = (asked: ModelRequest, base64: Base64Of): ChatCompletionCreateParamsStreaming => ({
     model,
-    messages: chatMessages(request, base64),
+    messages: chatMessages(asked, base64),
     stream: true,
     stream_options: { include_usage: true },
   });
-  return writtenBody(write, offered(request.tools));
+  return writtenBody(request, write, offered(request.tools));
 }

@@ -45,12 +45,12 @@ const offered = endOffering((tools) => ({ tools: tools.map(toolParam), tool_choi
 
 /** Throws when a tool's parameters cannot be written as JSON. */
 export function responseBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
-  const write = (base64: Base64Of): ResponseCreateParamsStreaming => ({
+  const write = (asked: ModelRequest, base64: Base64Of): ResponseCreateParamsStreaming => ({
     model,
-    instructions: request.system,
-    input: withBeside(request).flatMap((message) => inputItems(message, base64)),
+    instructions: asked.system,
+    input: withBeside(asked).flatMap((message) => inputItems(message, base64)),
     stream: true,
     store: false,
   });
-  return writtenBody(write, offered(request.tools));
+  return writtenBody(request, write, offered(request.tools));
 }

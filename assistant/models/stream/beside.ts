@@ -2,16 +2,19 @@
 import { passagesWords } from '../../fence.ts';
 import type { ChatMessage, ModelRequest } from '../model.ts';
 
-/** The time and the passages as one message, if there are any. Of role user: what passages say must not have the weight of instructions. */
-function besideMessage({ now, passages }: ModelRequest): ChatMessage[] {
-  const words = [now, passages.length === 0 ? '' : passagesWords(passages)].filter((part) => part !== '').join('\n\n');
-  return words === '' ? [] : [{ role: 'user', content: words }];
+function besideWords({ now, passages }: ModelRequest): string {
+  if (passages.length === 0) return now;
+  return now === '' ? passagesWords(passages) : `${now}\n\n${passagesWords(passages)}`;
 }
 
-/** The messages, with the time and the passages in a message of their own right before the last one of the person. */
-export function withBeside(request: ModelRequest): ChatMessage[] {
+/**
+ * The messages, with the time and the passages in a message of their own right before the last one of the person. It is of role user: what
+ * passages say must not have the weight of instructions.
+ */
+export function withBeside(request: ModelRequest): readonly ChatMessage[] {
   const { messages } = request;
+  const content = besideWords(request);
+  if (content === '') return messages;
   const lastUser = messages.findLastIndex((message) => message.role === 'user');
-  const before = lastUser < 0 ? messages.length : lastUser;
-  return [...messages.slice(0, before), ...besideMessage(request), ...messages.slice(before)];
+  return messages.toSpliced(lastUser < 0 ? messages.length : lastUser, 0, { role: 'user', content });
 }

@@ -63,10 +63,10 @@ export class DeltaTemplate {
 
   /** `payload` was parsed and says nothing but `content`; `contentOf` gives that of its kind, else undefined. */
   learn(payload: string, content: string, contentOf: (payload: string) => string | undefined): void {
-    // The first content often comes with the role, and a one-word answer must not pay at all.
-    if (this.seen++ === 0 || this.wasted >= WASTED_LEARNINGS_MAX) return;
+    // The first often comes with the role, beside which it is empty, and a one-word answer must not pay at all.
+    if (content === '' || this.seen++ === 0 || this.wasted >= WASTED_LEARNINGS_MAX) return;
     const key = payload.indexOf(this.key);
-    if (key < 0 || content === '' || !literal(content, 0, content.length)) return;
+    if (key < 0 || !literal(content, 0, content.length)) return;
     const start = payload.indexOf('"', key + this.key.length) + 1;
     if (start === 0 || !payload.startsWith(`${content}"`, start)) return;
     const prefix = detached(payload.slice(0, start));

@@ -1,6 +1,7 @@
 /** The body of a request, in the words of a wire. Nothing of a picture is in memory but the piece that is on its way. */
 import { randomUUID } from 'node:crypto';
-import type { ImagePart, ToolDefinition } from '../model.ts';
+import { LRUCache } from 'lru-cache';
+import type { ImagePart, ModelRequest, ToolDefinition } from '../model.ts';
 
 const BASE64_GROUP_BYTES = 3;
 const BASE64_GROUP_CHARS = 4;
@@ -85,23 +86,54 @@ export function endOffering(offered: (tools: readonly ToolDefinition[]) => objec
   };
 }
 
+/** Stands where the instructions go. Nobody who writes a message knows it, as it is with the one of pictures. */
+const INSTRUCTIONS = randomUUID();
+
+/** Instructions as bytes of a JSON string: of most apps and languages that are asked for at a time, some 5 KB each. */
+const written = new LRUCache<string, Buffer>({ max: 100 });
+
+function instructionBytes(system: string): Buffer {
+  let bytes = written.get(system);
+  if (bytes === undefined) {
+    bytes = Buffer.from(JSON.stringify(system).slice(1, -1));
+    written.set(system, bytes);
+  }
+  return bytes;
+}
+
+/** `pieces` behind each other, in memory of their own. */
+function joined(pieces: readonly (string | Buffer)[]): Buffer {
+  let bytes = 0;
+  for (const piece of pieces) bytes += Buffer.byteLength(piece);
+  const whole = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const piece of pieces) at += typeof piece === 'string' ? whole.write(piece, at) : piece.copy(whole, at);
+  return whole;
+}
+
 /**
- * The object that `write` makes, with `end` behind it. With pictures, a body that they are written into while it is sent; `write` asks for them
- * in their order. Throws when something cannot be written as JSON.
+ * The object that `write` makes of a request, with `end` behind it. With pictures, a body that they are written into while it is sent; `write`
+ * asks for them in their order. Throws when something cannot be written as JSON. Instructions are the longest part, and the same for most
+ * requests: `write` is given a stand-in, and what is kept goes in its place.
  */
-export function writtenBody(write: (base64: Base64Of) => object, end: Buffer): PassingBody | StreamedBody {
+export function writtenBody(
+  request: ModelRequest,
+  write: (request: ModelRequest, base64: Base64Of) => object,
+  end: Buffer,
+): PassingBody | StreamedBody {
   const pictures: ImagePart[] = [];
-  // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.
+  // It stands where pictures go, and nowhere else.
   let gap = '';
-  const body = write((picture) => {
+  const { system } = request;
+  const body = write(system.trim() === '' ? request : { ...request, system: INSTRUCTIONS }, (picture) => {
     pictures.push(picture);
     gap ||= randomUUID();
     return gap;
   });
   const said = JSON.stringify(body).slice(0, -1);
-  if (pictures.length > 0) return streamedBody(`${said}${end}`.split(gap), pictures);
-  if (end.byteLength > COPIED_MAX_BYTES) return new PassingBody([Buffer.from(said), end]);
-  const whole = Buffer.allocUnsafe(Buffer.byteLength(said) + end.byteLength);
-  end.copy(whole, whole.write(said));
-  return new PassingBody([whole]);
+  const at = said.indexOf(INSTRUCTIONS);
+  const pieces = at < 0 ? [said] : [said.slice(0, at), instructionBytes(system), said.slice(at + INSTRUCTIONS.length)];
+  if (pictures.length > 0) return streamedBody(`${pieces.join('')}${end}`.split(gap), pictures);
+  if (end.byteLength > COPIED_MAX_BYTES) return new PassingBody([joined(pieces), end]);
+  return new PassingBody([joined([...pieces, end])]);
 }

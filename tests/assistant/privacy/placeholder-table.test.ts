@@ -143,6 +143,19 @@ describe('PRIVACY-4: rewriteStrings', () => {
     assert.equal(JSON.stringify(rewriteStrings(value, (text) => text.replaceAll('x', 'X'))), '{"__proto__":{"A":"X"}}');
   });
 
+  test('whole numbers are looked at where that is asked for, and stay numbers where nothing is found', () => {
+    const known = (text: string) => (text === '4111111111111111' ? '⟦card_1⟧' : text);
+    const said = { card: 4_111_111_111_111_111, count: 3, price: 1.5 };
+    assert.deepEqual(rewriteStrings(said, known, true), { card: '⟦card_1⟧', count: 3, price: 1.5 });
+    assert.equal(rewriteStrings(said, known), said);
+  });
+
+  test('objects that nest too deep are not passed on either', () => {
+    let nested: unknown = 'anna@example.com';
+    for (let depth = 0; depth <= JSON_DEPTH_MAX; depth++) nested = { in: nested };
+    assert.ok(!JSON.stringify(rewriteStrings(nested, (text) => text)).includes('anna'));
+  });
+
   test('what nests too deep to be looked through is not passed on', () => {
     const nested = (depth: number): unknown => (depth === 0 ? 'deep' : [nested(depth - 1)]);
     assert.match(JSON.stringify(rewriteStrings(nested(JSON_DEPTH_MAX), upper)), /DEEP/);

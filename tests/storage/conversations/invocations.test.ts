@@ -68,7 +68,7 @@ function settlement(id: string, blockId: string, to: 'expired' | 'declined', bef
   return { change: { id, from: 'pending.clean', to, result: null, error: null, expiresAtMs: null }, card };
 }
 
-test('CONFIRM-2: a card shows what its call became, and nothing when the call had moved on', (t) => {
+test('CONFIRM-2, CONFIRM-5: a card shows what its call became, and nothing when the call had moved on', (t) => {
   const { db, writes, seen } = waitingWrites(t);
   const [first, second] = writes.map(({ id, blockId }) => settlement(id, blockId, 'expired')) as [Settlement, Settlement];
   transactions.settleInvocations(db, { settlements: [first], nowMs: NOW_MS });

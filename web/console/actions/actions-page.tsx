@@ -127,7 +127,7 @@ function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds 
   ];
   return (
     <Card title="Builds">
-      <ul class="lines">
+      <ul class="lines builds">
         {rows.map(({ build: { sdk, document, standing, hours, last_seen_at: at }, role, signal }) => (
           <li key={role} class="line">
             <span class={`chip ${signal}`}>{role}</span>
@@ -248,6 +248,7 @@ function DeclaredTable({ kind, rows, markOf, chosen, show, hasNewest }: Declared
                   </button>
                 ),
               },
+              { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
               { title: 'Declared', of: ({ declared }) => declaredWords(declared) },
               {
                 title: hasNewest ? 'In the build that counts' : 'In the build',
@@ -255,7 +256,6 @@ function DeclaredTable({ kind, rows, markOf, chosen, show, hasNewest }: Declared
                 look: (row) => (differing(row).length > 0 ? 'is-different' : undefined),
               },
               ...(hasNewest ? [{ title: 'In the newest', of: ({ newest }: DeclaredRow) => buildWords(newest) }] : []),
-              { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
             ]}
           />
         </Scrolling>

@@ -88,7 +88,9 @@ function GoLiveCard({ app }: { readonly app: App }) {
         ))}
         {answer?.release.obstacles.map((obstacle) => (
           <li key={obstacle} class="line">
-            <span class="mark" aria-hidden="true" />
+            <span class="mark is-wait" aria-hidden="true">
+              !
+            </span>
             <span class="line-text">
               <b>Keeps people from getting it</b> <span class="line-note">{obstacle}</span>
             </span>

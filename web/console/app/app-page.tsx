@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
-import { Problem } from '../parts/card.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { type Crumb, Page } from '../shell/page.tsx';
 import { type App, appAddress, organisationAddress, stateOf } from './app.ts';
 import { countProposals, openedApp, readApp } from './app-store.ts';
@@ -42,14 +42,16 @@ export function AppPage({ title, children, ...frame }: AppPageProps) {
   const crumbs: Crumb[] = [];
   if (app !== undefined) crumbs.push({ label: organisation?.name ?? 'Organisation', href: organisationAddress(app.org_id) });
   if (title !== undefined && app !== undefined) crumbs.push({ label: app.name, href: appAddress(app.id) });
+  const isUnknown = error?.code === 'not_found';
   return (
     <Page
-      title={title ?? app?.name ?? 'App'}
+      title={isUnknown ? 'There is no such app' : (title ?? app?.name ?? 'App')}
       crumbs={crumbs}
       {...(app === undefined ? {} : { state: <AppStateChip app={app} /> })}
       {...frame}
     >
-      <Problem error={error} retry={() => void readApp(id)} />
+      <Problem error={error} {...(isUnknown ? {} : { retry: () => void readApp(id) })} />
+      {isUnknown && <Button label="Go to the overview" href="/console" />}
       {app !== undefined && children(app)}
     </Page>
   );

@@ -1,5 +1,5 @@
 /** The look of an app's assistant: colours in light and dark with their contrast, measures, words and logo, beside the widget itself. */
-import { useCallback, useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
 import { ask, sendFile } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
@@ -15,6 +15,7 @@ import {
   type Drafts,
   type ServedThemes,
   useDrafts,
+  useLogo,
 } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
@@ -51,27 +52,6 @@ function useAppearancePreview(app: string, draft: AppearanceDraft): AppearancePr
     };
   }, [app, body]);
   return preview;
-}
-
-interface Keys {
-  readonly keys: readonly { readonly key: string; readonly channel: string }[];
-}
-
-/** Never rejects: without a test key, or while the service is away, the widget shows a letter. */
-function useLogo(app: string, logoAssetId: string | undefined): () => Promise<Blob | undefined> {
-  // Another id is another picture.
-  return useCallback(async () => {
-    if (logoAssetId === undefined) return undefined;
-    try {
-      const { keys } = await ask<Keys>('GET', `${appPath(app)}/keys`);
-      const key = keys.find(({ channel }) => channel === 'test')?.key;
-      if (key === undefined) return undefined;
-      const answer = await fetch('/v1/apps/logo', { headers: { 'X-Service-Key': key } });
-      return answer.ok ? await answer.blob() : undefined;
-    } catch {
-      return undefined;
-    }
-  }, [app, logoAssetId]);
 }
 
 /** A fix names a token of the light theme by its name alone. */
@@ -141,7 +121,7 @@ function Look({ app, drafts, draft }: { readonly app: App; readonly drafts: Draf
   const preview = useAppearancePreview(app.id, typed);
   const served = preview?.served ?? drafts.appearance?.served ?? null;
   const logoId = before.theme.logoAssetId;
-  const logo = useLogo(app.id, typeof logoId === 'string' ? logoId : undefined);
+  const logo = useLogo(app.id, logoId);
   return (
     <div class="beside">
       <div>

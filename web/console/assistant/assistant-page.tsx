@@ -17,7 +17,7 @@ import { Card, Problem } from '../parts/card.tsx';
 import { type FieldEntry, FieldList, labelsOf, linesOf } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { configurationOf, type DraftedExperience, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
+import { configurationOf, type DraftedExperience, type Drafts, useDrafts, useLogo } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
 
@@ -140,6 +140,7 @@ function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: D
     read: async () => fieldsOf((await ask<DraftedExperience>('GET', path)).draft),
     reload: drafts.reload,
   });
+  const logo = useLogo(app.id, drafts.appearance?.draft?.theme.logoAssetId);
   const shown = { ...draft, ...patchOf(form.values) };
   return (
     <div class="beside">
@@ -155,7 +156,10 @@ function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: D
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />
       </div>
-      <PreviewCard configuration={configurationOf(drafts.appearance?.served ?? null, drafts.appearance?.draft?.copilot, shown)} />
+      <PreviewCard
+        configuration={configurationOf(drafts.appearance?.served ?? null, drafts.appearance?.draft?.copilot, shown)}
+        logo={logo}
+      />
     </div>
   );
 }

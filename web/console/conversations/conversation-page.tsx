@@ -113,7 +113,12 @@ function Conversation({ app }: { readonly app: App }) {
             {pages
               .flatMap((page) => page.messages)
               .map((message) => (
-                <Row key={message.id} app={app} message={message} isMeant={query.of === message.id || query.of === message.turn?.turn_id} />
+                <Row
+                  key={message.id}
+                  app={app}
+                  message={message}
+                  isMeant={query.of !== undefined && (query.of === message.id || query.of === message.turn?.turn_id)}
+                />
               ))}
           </ol>
           {next !== null && (

@@ -10,6 +10,8 @@ const SIGNALS: Readonly<Record<string, string>> = {
   succeeded: 'is-ok',
   live: 'is-ok',
   ready: 'is-ok',
+  indexed: 'is-ok',
+  paired: 'is-ok',
   failed: 'is-bad',
   expired: 'is-bad',
   unknown: 'is-bad',

@@ -99,7 +99,7 @@ function NodeTable({ nodes, onDrain }: { readonly nodes: readonly NodeEntry[]; r
         columns={[
           { title: 'Node', of: ({ name, self }) => <Named name={name} isThis={self} /> },
           { title: 'State', of: ({ state }) => <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span> },
-          { title: 'Cell', of: ({ cell }) => cell ?? '·' },
+          ...(nodes.some(({ cell }) => cell !== null) ? [{ title: 'Cell', of: ({ cell }: NodeEntry) => cell ?? '·' }] : []),
           { title: 'Address', of: ({ url }) => <code class="selectable">{url ?? 'not listening yet'}</code> },
           { title: 'Process', of: ({ pid }) => pid },
           { title: 'Since', of: (node) => momentOf(node.started_at) },

@@ -152,12 +152,10 @@ export function EventsCard({ events, names }: EventsProps) {
             <time class="line-note" dateTime={at}>
               {momentOf(at)}
             </time>
-            <span class="line-text">
+            <a class="line-text" href={appAddress(app, EVENTS[kind].section)}>
               {names !== undefined && <b>{names.get(app)} </b>}
-              <a href={appAddress(app, EVENTS[kind].section)}>
-                {EVENTS[kind].words} {detail.replaceAll('_', ' ')}
-              </a>
-            </span>
+              {EVENTS[kind].words} {detail.replaceAll('_', ' ')}
+            </a>
           </li>
         ))}
       </ul>

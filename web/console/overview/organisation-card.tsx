@@ -45,7 +45,7 @@ const COLUMNS = [
 
 export function OrganisationCard({ id, name, plan, glance }: OverviewEntry) {
   return (
-    <section class="card" aria-label={name}>
+    <section class="card card-glance" aria-label={name}>
       <h2>
         <span class="card-org">
           <a href={organisationAddress(id)}>{name}</a> <small>plan {plan}</small>

@@ -1,8 +1,18 @@
-/** Times as people read them, in their own zone, and in one form whatever the browser's language: `23 Nov 2026, 14:03`. */
+/** Times as people read them, in their own zone, and in one form whatever the browser's language: `23 Nov 2026, 14:03`. Days of use are UTC's. */
 
 /** `23 Nov 2026`. */
 export function dayOf(time: string): string {
   return new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+}
+
+/** `23 Nov 2026` of `2026-11-23`, wherever somebody reads it. */
+export function dateOf(day: string): string {
+  return new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+}
+
+/** `November 2026` of `2026-11`. */
+export function monthName(month: string): string {
+  return new Date(month).toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
 /** `23 Nov, 14:03`. */
@@ -21,8 +31,12 @@ export function clockOf(time: string | number): string {
   return Number.isNaN(at.getTime()) ? '' : at.toLocaleTimeString('en-GB');
 }
 
-/** `23 Nov 2026, 14:03:09.123`, where milliseconds tell steps apart. */
+/** `14:03:09.123`, where milliseconds tell steps apart. */
+export function exactClockOf(atMs: number): string {
+  return new Date(atMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 });
+}
+
+/** `23 Nov 2026, 14:03:09.123`. */
 export function exactMomentOf(atMs: number): string {
-  const more = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 } as const;
-  return `${dayOf(new Date(atMs).toISOString())}, ${new Date(atMs).toLocaleTimeString('en-GB', more)}`;
+  return `${dayOf(new Date(atMs).toISOString())}, ${exactClockOf(atMs)}`;
 }

@@ -1,5 +1,9 @@
-/** Both drafts of an app, each beside what was published. */
+/** Both drafts of an app, each beside what was published; and the logo of the look. */
+import { useCallback } from 'preact/hooks';
+import type { Key } from '../../../protocol/console/answers.ts';
 import type { ExperienceDraft } from '../../../protocol/setup/persona.ts';
+import { logoOf } from '../../sdk/appearance.ts';
+import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import type { ApiError } from '../api/request.ts';
 import { appPath } from '../app/app.ts';
@@ -51,6 +55,17 @@ export function useDrafts(app: string): Drafts {
       experience.reload();
     },
   };
+}
+
+/** Reads the logo that a draft names. Never rejects: without one or without a test key, or while the service is away, the widget shows a letter. */
+export function useLogo(app: string, logoAssetId: unknown): () => Promise<Blob | undefined> {
+  // Another id is another picture.
+  return useCallback(async () => {
+    if (logoAssetId === undefined) return undefined;
+    const { keys } = await ask<{ readonly keys: readonly Key[] }>('GET', `${appPath(app)}/keys`).catch(() => ({ keys: [] }));
+    const key = keys.find(({ channel }) => channel === 'test')?.key;
+    return key === undefined ? undefined : logoOf(location.origin, key);
+  }, [app, logoAssetId]);
 }
 
 export function configurationOf(

@@ -51,7 +51,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       {
         name: 'allowed_domains',
         kind: 'lines',
-        label: 'Domains',
+        label: 'Allowed domains',
         hint: 'Hosts whose pages may use the keys, one a line: shop.example.com, or *.example.com for all below it. A website that is not listed is refused; mobile apps need none.',
         placeholder: 'shop.example.com',
       },

@@ -173,7 +173,8 @@ export function ConditionList({ conditions }: { readonly conditions: readonly Co
 
 function ConditionItem(entry: ConditionEntry) {
   const { condition, since } = entry;
-  const { title, remedy, hits } = wordsOf(condition);
+  const { title, remedy, hits, page } = wordsOf(condition);
+  const first = entry.about?.find(({ name }) => name !== undefined);
   return (
     <li>
       <p class="condition-head">
@@ -209,7 +210,14 @@ function ConditionItem(entry: ConditionEntry) {
         {remedy !== '' && (
           <>
             <dt>Do</dt>
-            <dd>{remedy}</dd>
+            <dd>
+              {remedy}{' '}
+              {first !== undefined && page !== undefined && (
+                <a href={addressOf(condition, first.id)}>
+                  {page} of {first.name}
+                </a>
+              )}
+            </dd>
           </>
         )}
       </dl>

@@ -26,7 +26,10 @@ export const PALETTE_KEYS = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K
 export function PaletteButton() {
   return (
     <button type="button" class="palette-button" onClick={openPalette}>
-      <span>Find a page, an app, an id</span> <kbd>{PALETTE_KEYS}</kbd>
+      <span>
+        Find<span> a page, an app, an id</span>
+      </span>{' '}
+      <kbd>{PALETTE_KEYS}</kbd>
     </button>
   );
 }

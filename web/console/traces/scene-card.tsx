@@ -3,7 +3,7 @@ import { type ModelRound, modelRoundAt } from '../../../machines/model-round.ts'
 import type { Difference } from '../../../machines/replay.ts';
 import type { WalkStep } from '../../../machines/simulator/walk.ts';
 import type { StepCommit } from '../../../machines/trace.ts';
-import { exactMomentOf } from '../parts/times.ts';
+import { exactClockOf, exactMomentOf } from '../parts/times.ts';
 import { payloadWords } from '../simulator/leaves.ts';
 import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
 import { sinceWords } from './scene-list.tsx';
@@ -113,7 +113,7 @@ function Round({ round: { round, askedAtMs, endedAtMs, endedBy } }: { readonly r
     <>
       <dt>Model</dt>
       <dd>
-        round {round}, asked <time>{exactMomentOf(askedAtMs).slice(11)}</time>
+        round {round}, asked <time>{exactClockOf(askedAtMs)}</time>
         <span class="reason">
           {endedAtMs === null ? ', not over yet' : `, over ${sinceWords(endedAtMs - askedAtMs).slice(1)} later by ${endedBy}`}
         </span>

@@ -48,7 +48,9 @@ interface SceneLineProps {
 function SceneLine({ scene: { trace, step }, since, isShown, namesMachine, onShow }: SceneLineProps) {
   const line = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isShown) line.current?.scrollIntoView({ block: 'nearest' });
+    const list = line.current?.parentElement;
+    // Where the list is as long as its steps, the page would move.
+    if (isShown && list && list.scrollHeight > list.clientHeight) line.current?.scrollIntoView({ block: 'nearest' });
   }, [isShown]);
   return (
     <li ref={line}>

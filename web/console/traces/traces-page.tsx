@@ -8,7 +8,7 @@ import { shortCause, signalOf } from '../conversations/conversation-table.tsx';
 import { Button, Problem } from '../parts/card.tsx';
 import { WordedSelect } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
-import { exactMomentOf } from '../parts/times.ts';
+import { exactMomentOf, momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { usd } from '../usage/pace.ts';
 import { type AppChoice, findTrace, NAMES, newestAddress, useApps } from './find.ts';
@@ -121,11 +121,13 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
               </>
             ),
           },
-          { title: 'Machine', of: ({ machine }) => machine },
           { title: 'Outcome', of: Outcome },
           { title: 'Took', of: ({ took_ms: took }) => (took === null ? '' : tookWords(took)), look: 'number' },
           { title: 'Cost', of: ({ cost_usd: cost }) => (cost === null ? '' : usd(cost)), look: 'number' },
-          { title: 'Begun or moved last', of: (trace) => exactMomentOf(trace.at_ms) },
+          {
+            title: 'Moved last',
+            of: ({ at_ms: atMs }) => <time title={exactMomentOf(atMs)}>{momentOf(new Date(atMs).toISOString())}</time>,
+          },
         ]}
       />
     </Scrolling>

@@ -4,14 +4,13 @@ import { WEB_SDK_NAME } from '../../../protocol/runtime/web-sdk.ts';
 import { createAssistant } from '../../client/assistant.ts';
 import { everywhere } from '../../client/platform/everywhere.ts';
 import type { Fetch } from '../../client/surroundings.ts';
-import { appearanceOf } from '../../sdk/appearance.ts';
+import { appearanceOf, logoOf } from '../../sdk/appearance.ts';
 import { asksOf } from '../../sdk/asks.ts';
 import { BLOCK_VIEWS } from '../../sdk/blocks/views.ts';
 import { widgetSheets } from '../../sdk/look/sheets.ts';
 import { sceneOf } from '../../sdk/scene.ts';
 import { Frame } from '../../sdk/shell/frame.tsx';
 
-const NO_LOGO = () => Promise.resolve(undefined);
 const nothing = () => undefined;
 
 /** This page is no build of the app: it registers nothing, and its turns name the manifest of the latest build, by `hash`. */
@@ -37,7 +36,7 @@ export function startChat(host: HTMLElement, key: string, manifestHash: string |
       draftName: `console.trial.${key}`,
       isInline: true,
       hasLauncher: false,
-      logo: NO_LOGO,
+      logo: () => logoOf(location.origin, key),
       open: nothing,
       close: nothing,
     },

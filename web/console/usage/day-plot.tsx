@@ -2,6 +2,7 @@
 
 import type { DayOfUse } from '../../../protocol/console/answers.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
+import { dateOf, monthName } from '../parts/times.ts';
 import { Axis, Bars } from './bars.tsx';
 import { daysOf, usd } from './pace.ts';
 
@@ -28,7 +29,7 @@ export function DayPlot({ month, days, budget = null }: DayPlotProps) {
   const isFree = used.some(({ turns }) => turns > 0) && used.every(({ spent, failed }) => spent + failed === 0);
   const bars = used.map(({ day, spent, failed, turns }) => ({
     key: day,
-    title: `${day}: ${usd(spent)}, ${turns} turns${failed > 0 ? `, ${usd(failed)} for failed attempts` : ''}`,
+    title: `${dateOf(day)}: ${usd(spent)}, ${turns} turns${failed > 0 ? `, ${usd(failed)} for failed attempts` : ''}`,
     ...{ height: isFree ? turns : spent, failed },
   }));
   const peak = Math.max(...bars.map(({ height, failed }) => height + failed));
@@ -43,17 +44,17 @@ export function DayPlot({ month, days, budget = null }: DayPlotProps) {
           {line !== null && `; the line is the budget, ${usd(line)}`}
         </p>
       )}
-      <Bars bars={bars} most={most} label={`Spend by day in ${month}: ${usd(total)} in all`} line={line} />
-      <Axis labels={used.map(({ day }, at) => (at % LABEL_EVERY === 0 ? day.slice(-2) : ''))} />
+      <Bars bars={bars} most={most} label={`Spend by day in ${monthName(month)}: ${usd(total)} in all`} line={line} />
+      <Axis labels={used.map(({ day }, at) => (at % LABEL_EVERY === 0 ? Number(day.slice(-2)) : ''))} />
       {isFree && <p class="plot-note">Nothing was spent: the bars are turns. Prices of models are set where the service is started.</p>}
       <details class="more-colours">
         <summary>As a table</summary>
-        <Scrolling label={`Days of ${month}`}>
+        <Scrolling label={`Days of ${monthName(month)}`}>
           <Table
             rows={used.filter(({ spent, failed, turns }) => spent + failed + turns > 0)}
             keyOf={({ day }) => day}
             columns={[
-              { title: 'Day', of: ({ day }) => day },
+              { title: 'Day', of: ({ day }) => dateOf(day) },
               { title: 'Spent', of: ({ spent }) => usd(spent), look: 'number' },
               { title: 'Failed attempts', of: ({ failed }) => usd(failed), look: 'number' },
               { title: 'Turns', of: ({ turns }) => turns, look: 'number' },

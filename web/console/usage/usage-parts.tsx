@@ -1,6 +1,7 @@
 /** How much of something is used, as a bar with its words. */
 import { useLocation, useRoute } from 'preact-iso';
 import { apiAddress } from '../api/request.ts';
+import { monthName } from '../parts/times.ts';
 import { monthBeside, monthOf } from './pace.ts';
 
 interface LevelProps {
@@ -60,7 +61,7 @@ export function MonthChoice({ month }: { readonly month: string }) {
       <a class="button" href={`${path}?month=${monthBeside(month, -1)}`}>
         ← <span class="unseen">The month before</span>
       </a>
-      <b>{month}</b>
+      <b>{monthName(month)}</b>
       {later <= monthOf(new Date()) && (
         <a class="button" href={`${path}?month=${later}`}>
           → <span class="unseen">The month after</span>
