@@ -1,7 +1,8 @@
 /**
  * Makes a package of a folder of web/: `node web/pack.mjs client|react|react-native|widget [folder]`. Compiles what `exports` of its package.json names, with
  * declarations, and keeps of it what can be reached from there, the parts of protocol/ included. The sources stay one module a file, so
- * that a bundler leaves out what an app does not use and nobody needs one.
+ * that a bundler leaves out what an app does not use and nobody needs one. Declarations name store-types.d.ts in the place of @xstate/store,
+ * whose types are of xstate's.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -67,8 +68,9 @@ function made(folder, path) {
 function textOf(folder, path) {
   const text = readFileSync(made(folder, path), 'utf8');
   if (!path.endsWith('.d.ts')) return text;
+  const stores = relative(dirname(path), 'web/store-types.js').replace(/^(?!\.)/, './');
   // Declarations name sources; beside a module lies its declaration.
-  return text.replace(/(['"]\.{1,2}\/[^'"]+)(?<!\.d)\.tsx?(['"])/g, '$1.js$2');
+  return text.replace(/(['"]\.{1,2}\/[^'"]+)(?<!\.d)\.tsx?(['"])/g, '$1.js$2').replaceAll(/(['"])@xstate\/store\1/g, `$1${stores}$1`);
 }
 
 /** Files with this ending that can be reached from the entries, and the packages that they import. */

@@ -95,7 +95,7 @@ test('WIDGET-49: files of the last ten releases are answered: a part by its name
 
 test('WIDGET-6: what every page loads stays small', () => {
   const gzip = new Map(sdkFiles().map((file) => [file.name, file.gzip]));
-  for (const name of ['assistant.js', 'assistant.mjs']) assert.ok((gzip.get(name) ?? Number.POSITIVE_INFINITY) <= 58_000, name);
+  for (const name of ['assistant.js', 'assistant.mjs']) assert.ok((gzip.get(name) ?? Number.POSITIVE_INFINITY) <= 62_000, name);
   assert.ok((gzip.get('stub.js') ?? Number.POSITIVE_INFINITY) <= 6_000);
 });
 

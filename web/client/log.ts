@@ -2,40 +2,40 @@
 
 /** Every code with its meaning. Codes are added; none is renamed. `component_unknown` and `deprecated` are for SDKs that draw. */
 export const LOG_CODES = {
-  action_error: 'a handler of an action threw',
-  action_timeout: 'a handler of an action took longer than the action may',
+  action_error: 'a handler of an action threw; the assistant is told so',
+  action_timeout: 'a handler of an action took longer than the action may; the assistant is told so',
   action_unregistered: 'the assistant called an action that has no handler here',
   action_result_invalid: 'what a handler returned is no JSON, or more than 16 KB of it',
   app_not_live: 'the key is live and the app is not: the launcher stays hidden',
   app_refused: 'the service refuses this app, key or page: the launcher stays hidden',
   availability_changed: 'the assistant is available, or no more',
   component_unknown: 'the answer has a block that this build does not draw',
-  config_failed: 'the configuration could not be loaded',
-  context_error: 'the provider of the context threw: the message went without',
-  context_invalid: 'a field of the context is wrong: the message went without',
-  context_timeout: 'the provider of the context took too long: the message went without',
+  config_failed: 'the configuration could not be loaded; it is asked for again',
+  context_error: 'the provider of the context threw: the message went without it',
+  context_invalid: 'a field of the context is not as the service takes it: the message went without it',
+  context_timeout: 'the provider of the context took too long: the message went without it',
   decision_failed: 'the answer to a card could not be recorded',
   deprecated: 'something is used that a later version will not have',
   event_skipped: 'a frame of the stream is no event that is known',
   events_dropped: 'telemetry was thrown away',
   feedback_failed: 'a thumb or a rating could not be noted',
   history_failed: 'the conversation could not be read',
-  identity_required: 'the app serves signed-in people only: the launcher stays hidden',
+  identity_required: 'the app serves signed-in people only: the launcher stays hidden until somebody is',
   identify_failed: 'the person could not be bound to the device',
   key_invalid: 'the key is no publishable key: the assistant is off',
   manifest_failed: 'the manifest could not be sent: turns go without actions',
   manifest_rejected: 'the service does not take the manifest: turns go without actions',
-  part_failed: 'a part of the SDK could not be loaded',
+  part_failed: 'a part of the SDK could not be loaded; it is asked for again',
   pairing_failed: 'the code is wrong, used or over, or the key is no test key',
   storage_error: 'a value could not be kept or read',
   subscriber_error: 'a subscriber or a listener threw: the others are told',
   stop_failed: 'a turn could not be stopped',
-  stream_broken: 'the stream of a turn broke off',
-  stream_idle: 'the stream of a turn fell silent',
+  stream_broken: 'the stream of a turn broke off; it is taken up again',
+  stream_idle: 'the stream of a turn fell silent; it is taken up again',
   stream_lost: 'the stream of a turn could not be taken up again',
   turn_failed: 'a turn ended with an error',
   upload_failed: 'a file could not be uploaded',
-  user_token_failed: 'the provider of the user token threw or took too long: the message went without',
+  user_token_failed: 'the provider of the user token threw or took too long: the message went without a new one',
   warning: 'something of a request was not understood',
 } as const;
 
@@ -81,17 +81,24 @@ export class Log {
 }
 
 type Told = (told: never) => unknown;
+type Observer = Told | { readonly next?: Told | undefined };
+type Subscribe = (observer: Observer) => unknown;
 
-interface Watched {
-  subscribe(told: Told): unknown;
-  on?(name: string, told: Told): unknown;
+interface Observed {
+  subscribe: Subscribe;
+  readonly inspect?: Subscribe;
+  readonly on?: (type: string, told: Told) => unknown;
+  readonly select?: (...given: unknown[]) => Observed;
 }
 
 /** A store that is handed to the app: who subscribes from now on cannot stop what it tells of. */
 export function contained<Store extends object>(store: Store, log: Log): Store {
-  const { subscribe, on } = store as unknown as Watched;
+  const { subscribe, inspect, on, select } = store as unknown as Observed;
+  const safe = (observer: Observer): Told => log.contain(typeof observer === 'function' ? observer : (told) => observer.next?.(told));
   return Object.assign(store, {
-    subscribe: (told: Told) => subscribe(log.contain(told)),
-    on: (name: string, told: Told) => on?.(name, log.contain(told)),
+    subscribe: (observer: Observer) => subscribe(safe(observer)),
+    ...(inspect === undefined ? {} : { inspect: (observer: Observer) => inspect(safe(observer)) }),
+    ...(on === undefined ? {} : { on: (type: string, told: Told) => on(type, safe(told)) }),
+    ...(select === undefined ? {} : { select: (...given: unknown[]) => contained(select(...given), log) }),
   });
 }

@@ -3,10 +3,9 @@
  * and have it do what people want (CLIENT-21). When it is gone another one leads, and goes on with what was kept, as after a reload.
  * Actions run where the person asked (CLIENT-32): each tab sees in that state what is to run in it.
  */
-
+import type { ExtractEvents } from '@xstate/store';
 import { findCall } from './conversation/calls.ts';
 import type { ConversationEvents, ConversationState } from './conversation/state.ts';
-import type { ExtractEvents } from './store.ts';
 import type { Clock, Surroundings, Tabs } from './surroundings.ts';
 
 /** The eye takes it for at once, and a state is copied for every tab. */

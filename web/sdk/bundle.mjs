@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const out = join(root, 'dist', 'web', 'sdk', 'served');
 
 /** What a page with the widget loads, as it travels (WIDGET-6): with what keeps several tabs from doing a thing twice. */
-const FIRST_LOAD_MAX_BYTES = 58_000;
+const FIRST_LOAD_MAX_BYTES = 62_000;
 /** What a page loads whose panel nobody opens. */
 const STUB_MAX_BYTES = 6_000;
 

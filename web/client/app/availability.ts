@@ -1,9 +1,8 @@
 /** Whether the assistant can be offered now, and how it looks (CLIENT-14): asked for at the start, and once a minute while it is away. */
-
+import { createStore } from '@xstate/store';
 import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
 import { jsonText, parsedJson } from '../json.ts';
 import { contained } from '../log.ts';
-import { createStore } from '../store.ts';
 import { ClientError, type Failure, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import type { Ground } from '../transport/requests.ts';
 

@@ -1,7 +1,6 @@
 /** The changes that all events of a conversation are made of: of one turn, of one block wherever it is shown, of the calls. Pure. */
-
+import type { EnqueueObject, ExtractEvents } from '@xstate/store';
 import type { Block } from '../../../protocol/catalog/block.ts';
-import type { EnqueueObject } from '../store.ts';
 import { replace } from './answer-blocks.ts';
 import * as calls from './calls.ts';
 import { withBlock } from './history.ts';
@@ -10,7 +9,7 @@ import type { TurnState } from './turn.ts';
 
 export type State = ConversationState;
 /** Takes effects, in the order in which they are to be performed. */
-export type Enqueue = EnqueueObject<ConversationEffects>;
+export type Enqueue = EnqueueObject<State, ExtractEvents<ConversationEffects>, ConversationEvents>;
 export type EventNamed<Name extends keyof ConversationEvents> = { type: Name } & ConversationEvents[Name];
 
 export function findTurn(state: State, turnId: string): TurnState | undefined {

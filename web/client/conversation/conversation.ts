@@ -1,10 +1,9 @@
 /** One conversation: its store, what a person does in it, and the performing of what `logic.ts` decides. */
-
+import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import { contained } from '../log.ts';
-import type { ExtractEvents } from '../store.ts';
 import type { TabTeam } from '../tabs.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { backoffMs, chanceOf, type Patience, Pause, patiently } from '../transport/pause.ts';
@@ -15,7 +14,7 @@ import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
 import { oldestMessageId } from './history.ts';
 import type { Keeping } from './keeping.ts';
-import { type ConversationStore, createConversationStore, NEW_CONVERSATION } from './logic.ts';
+import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
 import { Opinions } from './opinions.ts';
 import { Runs } from './runs.ts';
 import type { ConversationEvents, ConversationState, KeptConversation } from './state.ts';
@@ -69,7 +68,7 @@ export class Conversation {
 
   constructor(parts: ConversationParts, conversationId?: string) {
     this.#parts = parts;
-    this.store = createConversationStore({ ...NEW_CONVERSATION, conversationId });
+    this.store = conversationLogic.createStore({ ...NEW_CONVERSATION, conversationId });
     const { requests, log, idleMs, surroundings, handlers, keeping, team } = parts;
     const { clock, mintUuid } = surroundings;
     const isClosed = () => this.#isClosed;

@@ -1,7 +1,6 @@
 /** What a person thinks of answers: thumbs, and ratings that they were asked for (FEEDBACK-1, FEEDBACK-4). */
-
+import type { ExtractEvents } from '@xstate/store';
 import type { Log } from '../log.ts';
-import type { ExtractEvents } from '../store.ts';
 import { orLogged } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';

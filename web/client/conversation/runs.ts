@@ -1,5 +1,5 @@
 /** Runs the calls of one conversation: each in the tab where the person asked or agreed, and once what changes something (CLIENT-12, CLIENT-32). */
-import type { ExtractEvents } from '../store.ts';
+import type { ExtractEvents } from '@xstate/store';
 import type { Clock } from '../surroundings.ts';
 import type { TabTeam } from '../tabs.ts';
 import { ownFailure } from '../transport/failure.ts';

@@ -1,5 +1,5 @@
 /** What of the widget is open, and the files that wait for the next message. */
-import { createStore } from '../../client/store.ts';
+import { createStore } from '@xstate/store';
 
 export interface WaitingFile {
   readonly key: number;

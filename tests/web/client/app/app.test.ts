@@ -315,7 +315,10 @@ test('CLIENT-26: whoever subscribes and throws stops nothing: the answer is whol
   const threw = (): number => log.filter(({ code, details }) => code === 'subscriber_error' && details?.error instanceof Error).length;
   const throwing = [
     () => store.subscribe(fail),
+    () => store.subscribe({ next: fail }),
+    () => store.select(({ turns }) => turns.length).subscribe(fail),
     () => store.on('keep', fail),
+    () => store.inspect(fail),
     () => assistant.app.subscribe(fail),
     () => assistant.onConversation(fail),
   ];

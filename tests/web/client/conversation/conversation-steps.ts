@@ -1,10 +1,10 @@
 /** Steps the logic of a conversation purely, for tests: events in, state and effects out. */
+import type { ExtractEvents } from '@xstate/store';
 import type { ChatBody } from '../../../../protocol/runtime/chat.ts';
 import type { StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
-import { type ConversationStore, createConversationStore, NEW_CONVERSATION } from '../../../../web/client/conversation/logic.ts';
+import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from '../../../../web/client/conversation/logic.ts';
 import type { ConversationEffects, ConversationEvents, ConversationState } from '../../../../web/client/conversation/state.ts';
 import type { Payload, TurnState } from '../../../../web/client/conversation/turn.ts';
-import type { ExtractEvents } from '../../../../web/client/store.ts';
 import type { StreamMode } from '../../../../web/client/transport/turn-stream.ts';
 
 export type Effect = ExtractEvents<ConversationEffects>;
@@ -24,7 +24,7 @@ export class ConversationSteps {
   readonly effects: Effect[] = [];
 
   constructor(state: ConversationState = NEW_CONVERSATION) {
-    this.#store = createConversationStore(state);
+    this.#store = conversationLogic.createStore(state);
     this.#snapshot = this.#store.getSnapshot();
   }
 
@@ -36,8 +36,9 @@ export class ConversationSteps {
   send(event: Event): readonly Effect[] {
     const [next, effects] = this.#store.transition(this.#snapshot, event);
     this.#snapshot = next;
-    this.effects.push(...effects);
-    return effects;
+    const performed = effects.filter((effect): effect is Effect => typeof effect !== 'function');
+    this.effects.push(...performed);
+    return performed;
   }
 
   /** A turn that was sent, over a connection that is open. */
