@@ -2,6 +2,7 @@
 import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
+import { namesSentinels } from '../actors/cluster/bus/redis-client.ts';
 import { withoutEnd } from '../protocol/schema/text.ts';
 import { ConfigError, defaultOf, environment, httpUrl, isSecret, key, type Settings } from './settings.ts';
 
@@ -68,6 +69,10 @@ function clusterOf(read: Settings) {
     throw lacks('then OPERATOR_TOKEN must be set, and be the same for all cells: one console speaks to all of them');
   if (id !== undefined && read.MASTER_KEY === undefined)
     throw lacks('then MASTER_KEY must be set, and be the same for all cells: what one sealed another has to open');
+  if (id !== undefined && namesSentinels(redisUrl))
+    throw lacks(
+      'then REDIS_URL must name one server: sentinels may leave a master that still shows the claim of a host that was taken over',
+    );
   if (id !== undefined && url === undefined) throw lacks('then CELL_URL (or PUBLIC_URL) must say how the other cells reach this one');
   return {
     redisUrl,

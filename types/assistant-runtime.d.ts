@@ -298,7 +298,7 @@ export interface ActionsBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -415,7 +415,7 @@ export interface OrderTrackerBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -535,7 +535,7 @@ export interface InfoCardBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -572,7 +572,7 @@ export interface ItemListBlock {
         kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
         label: string;
         /**
-         * send: the message. open_screen: a route. open_url: https. copy: the text.
+         * send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.
          */
         target: string;
         style?: 'primary' | 'secondary' | 'danger';
@@ -620,7 +620,7 @@ export interface PlaceCardBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';

@@ -143,10 +143,11 @@ interface Recent {
   readonly messages: readonly StoredMessage[];
 }
 
-/** Some thousand conversations that have been going on for a while. */
+/** Some hundred conversations that have been going on for a while. */
 const RECENT_MAX_BYTES = 16 * 1024 * 1024;
-/** What a message takes beside its words. */
+/** What a message takes beside its words, and what a byte of JSON takes as objects, at most times. */
 const MESSAGE_BYTES = 500;
+const OBJECTS_PER_JSON = 4;
 /** A conversation of more is read each time; most have a tenth. It counts what fell out of the newest messages too, so that it is read anew at times. */
 const RECENT_EACH_MAX_BYTES = 128 * 1024;
 
@@ -157,7 +158,7 @@ const RECENT_EACH_MAX_BYTES = 128 * 1024;
 export class RecentMessages {
   readonly #recent = new LRUCache<string, Recent>({
     maxSize: RECENT_MAX_BYTES,
-    sizeCalculation: ({ bytes, messages }) => bytes + messages.length * MESSAGE_BYTES + 1,
+    sizeCalculation: ({ bytes, messages }) => OBJECTS_PER_JSON * bytes + messages.length * MESSAGE_BYTES + 1,
   });
 
   /** As `readMessages` does, those that said no word included; while no turn of the conversation is open. */

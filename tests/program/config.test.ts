@@ -336,7 +336,6 @@ const CASES: readonly Case[] = [
         nodeId: undefined,
         cell: undefined,
       },
-      'redis+cluster://c1:6379,c2:6379': { redisUrl: 'redis+cluster://c1:6379,c2:6379', nodeId: undefined, cell: undefined },
     },
     bad: [
       'cache:6379',
@@ -345,9 +344,10 @@ const CASES: readonly Case[] = [
       'redis+sentinel://s1:26379',
       'redis+sentinel://s1/main',
       'redis+sentinel://me:%zz@s1:26379/main',
-      'redis+cluster://c1:6379/main',
-      'redis+cluster://c1:6379,',
-      `redis+cluster://${Array.from({ length: 33 }, () => 'c:1').join(',')}`,
+      'redis+sentinel://s1:99999/main',
+      'redis+sentinel://s1:26379,/main',
+      `redis+sentinel://${Array.from({ length: 33 }, () => 's:1').join(',')}/main`,
+      'redis+cluster://c1:6379,c2:6379',
     ],
     allowed: /must be an address such as redis:/,
     secret: true,
@@ -437,6 +437,8 @@ describe('RUN-2: every variable, unset, good and bad', () => {
     assert.match(refusal({ CELL_ID: 'eu', REDIS_URL }), /^CELL_ID is "eu", but then OPERATOR_TOKEN must be set/);
     assert.match(refusal({ CELL_ID: 'eu', REDIS_URL, OPERATOR_TOKEN }), /^CELL_ID is "eu", but then MASTER_KEY must be set/);
     const shared = { REDIS_URL, OPERATOR_TOKEN, MASTER_KEY };
+    const guarded = { ...shared, REDIS_URL: 'redis+sentinel://s:26379/main' };
+    assert.match(refusal({ CELL_ID: 'eu', ...guarded }), /^CELL_ID is "eu", but then REDIS_URL must name one server/);
     assert.match(refusal({ CELL_ID: 'eu', ...shared }), /^CELL_ID is "eu", but then CELL_URL \(or PUBLIC_URL\) must say/);
     assert.match(refusal({ CELL_ID: 'e u', REDIS_URL }), /^CELL_ID is "e u", but it must be 1 to 64 letters/);
     assert.match(refusal({ CELL_URL: 'eu:8787' }), /^CELL_URL is "eu:8787", but it must be an http or https address/);

@@ -1,9 +1,9 @@
 /**
- * Opens the client of a Redis address: one server, the master that sentinels name, or a cluster (CLUSTER-25). Nothing is queued or sent again
- * by the client: see redis-connection.ts.
+ * Opens the client of a Redis address: one server, or the master that sentinels name (CLUSTER-25). Nothing is queued or sent again by the
+ * client: see redis-connection.ts. A cluster is not taken: announcements would go through any of its masters, and overtake each other.
  */
 import { createRequire } from 'node:module';
-import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis';
+import type { Redis } from 'ioredis';
 
 const require = createRequire(import.meta.url);
 
@@ -39,22 +39,14 @@ export interface Scripted extends Redis {
   scanFields(key: string, cursor: string): Promise<[cursor: string, fieldsAndValues: string[]]>;
 }
 
-/** `redis+sentinel://user:password@host:26379,host:26379/name-of-the-master?sentinel_password=…`, `rediss+cluster://host:6379,host:6379`. */
-const SEVERAL = /^(rediss?)\+(?:(cluster)|sentinel):\/\/(?:([^@/]+)@)?([^@/?#]+)(?:\/([\w.-]+)(?:\?sentinel_password=([^&#]+))?)?$/;
+/** `redis+sentinel://user:password@host:26379,host:26379/name-of-the-master?sentinel_password=…` */
+const GUARDED = /^(rediss?)\+sentinel:\/\/(?:([^@/]+)@)?([^@/?#]+)\/([\w.-]+)(?:\?sentinel_password=([^&#]+))?$/;
 const HOST = /^(?:\[([0-9a-f:]+)\]|([0-9a-z._-]+)):(\d{1,5})$/i;
+const PORT_MAX = 65_535;
 /** Three to seven are usual, and they are asked one after the other. */
 const HOSTS_MAX = 32;
 export const REDIS_ADDRESS_RULE =
-  'it must be an address such as redis://127.0.0.1:6379, redis+sentinel://host:26379,host:26379/master or redis+cluster://host:6379,host:6379; rediss for TLS';
-
-interface Several {
-  readonly hosts: readonly { readonly host: string; readonly port: number }[];
-  /** As sentinels name it; undefined: a cluster. */
-  readonly master: string | undefined;
-  /** Servers with data have the first two; sentinels often have no password. */
-  readonly credentials: Pick<RedisOptions, 'username' | 'password' | 'sentinelPassword'>;
-  readonly tls: boolean;
-}
+  'it must be an address such as redis://127.0.0.1:6379 or redis+sentinel://host:26379,host:26379/master, rediss for TLS; a cluster is not taken';
 
 /** Undefined: percent signs that stand for nothing. */
 function decoded(text: string): string | undefined {
@@ -65,22 +57,30 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Undefined: one server, or no address at all. */
-function several(address: string): Several | undefined {
-  const [, scheme, cluster, userInfo, list = '', master, ofSentinels] = SEVERAL.exec(address) ?? [];
-  if (scheme === undefined || (cluster === undefined) === (master === undefined)) return undefined;
-  const named = list.split(',').map((each) => HOST.exec(each));
-  if (named.length > HOSTS_MAX || named.includes(null)) return undefined;
-  const hosts = named.map((found) => ({ host: found?.[1] ?? found?.[2] ?? '', port: Number(found?.[3]) }));
-  const [user = '', ...words] = userInfo?.split(':') ?? [];
-  const [username, password, sentinelPassword] = [user, words.join(':'), ofSentinels ?? ''].map(decoded);
+/** How the client is told of sentinels. Undefined: one server, or no address at all. */
+function guardedBy(address: string) {
+  const [, scheme, userInfo = '', list = '', name = '', ofSentinels = ''] = GUARDED.exec(address) ?? [];
+  if (scheme === undefined) return undefined;
+  const sentinels = list.split(',').map((each) => {
+    const [, v6, host = v6, port] = HOST.exec(each) ?? [];
+    return { host: host ?? '', port: Number(port) };
+  });
+  if (sentinels.length > HOSTS_MAX || !sentinels.every(({ port }) => port >= 1 && port <= PORT_MAX)) return undefined;
+  const [user = '', ...words] = userInfo.split(':');
+  const [username, password, sentinelPassword] = [user, words.join(':'), ofSentinels].map(decoded);
   if (username === undefined || password === undefined || sentinelPassword === undefined) return undefined;
+  // Servers with data have the first two; sentinels often have no password.
   const credentials = { ...(username && { username }), ...(password && { password }), ...(sentinelPassword && { sentinelPassword }) };
-  return { hosts, master, credentials, tls: scheme === 'rediss' };
+  return {
+    ...{ sentinels, name, ...credentials, sentinelRetryStrategy: retryDelayMs, sentinelCommandTimeout: COMMAND_TIMEOUT_MS },
+    ...(scheme === 'rediss' && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  };
 }
 
+export const namesSentinels = (address: string) => guardedBy(address) !== undefined;
+
 /** Whether a text is an address that `openClient` takes: REDIS_ADDRESS_RULE says so in words. */
-export const isRedisAddress = (text: string) => several(text) !== undefined || (URL.canParse(text) && /^rediss?:\/\/[^/]/.test(text));
+export const isRedisAddress = (text: string) => namesSentinels(text) || (URL.canParse(text) && /^rediss?:\/\/[^/]/.test(text));
 
 /** 50 ms, 100 ms, … 500 ms, each shortened at random by up to a half, so that nodes do not all come back at once. */
 function retryDelayMs(attempt: number): number {
@@ -88,40 +88,24 @@ function retryDelayMs(attempt: number): number {
   return Math.round(fullMs * (0.5 + Math.random() / 2));
 }
 
-const scripts = Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }]));
-
-const OF_CONNECTIONS = {
-  autoResendUnfulfilledCommands: false,
-  autoResubscribe: false,
-  maxRetriesPerRequest: 0,
-  commandTimeout: COMMAND_TIMEOUT_MS,
-  connectTimeout: COMMAND_TIMEOUT_MS,
-  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-  maxLoadingRetryTime: RETRY_MAX_MS,
-  disableClientInfo: true,
-};
-
 /** Does not connect yet. The address may hold a password and is never logged. */
 export function openClient(address: string): Scripted {
   // Only now: a process without Redis has no use for it, and it takes a tenth of a start to load.
-  const { Redis: Client, Cluster: ClusterClient } = require('ioredis') as typeof import('ioredis');
-  const whole = { lazyConnect: true, enableOfflineQueue: false, scripts } as const;
-  const at = several(address);
-  if (at === undefined) return new Client(address, { ...OF_CONNECTIONS, ...whole, retryStrategy: retryDelayMs }) as Scripted;
-  const secured = { ...OF_CONNECTIONS, ...at.credentials, ...(at.tls && { tls: {} }) };
-  if (at.master === undefined) {
-    const options = { ...whole, redisOptions: secured, clusterRetryStrategy: retryDelayMs, slotsRefreshTimeout: COMMAND_TIMEOUT_MS };
-    return new ClusterClient(at.hosts as ClusterNode[], options) as unknown as Scripted;
-  }
-  const sentinels = {
-    sentinels: [...at.hosts],
-    name: at.master,
-    sentinelRetryStrategy: retryDelayMs,
-    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
-    ...(at.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  const { Redis: Client } = require('ioredis') as typeof import('ioredis');
+  const options = {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+    maxLoadingRetryTime: RETRY_MAX_MS,
+    disableClientInfo: true,
+    retryStrategy: retryDelayMs,
+    scripts: Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
   };
-  return new Client({ ...secured, ...whole, ...sentinels, retryStrategy: retryDelayMs }) as Scripted;
+  const sentinels = guardedBy(address);
+  return (sentinels === undefined ? new Client(address, options) : new Client({ ...options, ...sentinels })) as Scripted;
 }
-
-/** Each server that has keys of its own: the one, or the masters of a cluster. */
-export const serversOf = (redis: Redis): Redis[] => ('nodes' in redis ? (redis as unknown as Cluster).nodes('master') : [redis]);

@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { throttledWarning } from '../nodes/throttled-warning.ts';
-import { COMMAND_TIMEOUT_MS, openClient, RETRY_MAX_MS, SCAN_COUNT, type Scripted, serversOf, VALUE_MAX_CHARS } from './redis-client.ts';
+import { COMMAND_TIMEOUT_MS, openClient, RETRY_MAX_MS, SCAN_COUNT, type Scripted, VALUE_MAX_CHARS } from './redis-client.ts';
 
 /** A cut network drops packets without a word, and TCP alone would take minutes to notice. */
 const BEAT_MS = 1_000;
@@ -133,14 +133,12 @@ export interface RedisConnection {
 async function readPrefix(redis: Redis, prefix: string): Promise<ReadonlyMap<string, string>> {
   const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, '\\$&')}*`;
   const keys = new Set<string>();
-  for (const server of serversOf(redis)) {
-    let cursor = '0';
-    do {
-      const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
-      for (const key of found) keys.add(key);
-      cursor = next;
-    } while (cursor !== '0');
-  }
+  let cursor = '0';
+  do {
+    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
+    for (const key of found) keys.add(key);
+    cursor = next;
+  } while (cursor !== '0');
   const named = [...keys];
   const values = await Promise.all(named.map((key) => readBounded(redis, key)));
   // One that expired in between has no value any more.
