@@ -48,7 +48,10 @@ export const action = v.pipe(
     kind: v.picklist(ACTION_KINDS),
     label: words(24),
     target: usedAs(
-      said(text(ADDRESS_MAX_CHARS, 1), 'send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.'),
+      said(
+        text(ADDRESS_MAX_CHARS, 1),
+        'send: the message. open_screen: a route. open_url: https. copy: the text. call, email: number, address alone.',
+      ),
       ({ kind }) => TARGET_USES.get(kind) ?? 'words',
     ),
     style: v.optional(v.picklist(['primary', 'secondary', 'danger'])),

@@ -124,7 +124,9 @@ export function readKey(control: Connection, token: string): Key | undefined {
 }
 
 export function listKeys(control: Connection, appId: string): KeyRecord[] {
-  return keyRow.all(control, 'FROM app_keys WHERE app_id = :appId AND revoked_at_ms IS NULL ORDER BY created_at_ms, channel, id', { appId });
+  return keyRow.all(control, 'FROM app_keys WHERE app_id = :appId AND revoked_at_ms IS NULL ORDER BY created_at_ms, channel, id', {
+    appId,
+  });
 }
 
 /** Notes the plan from this month on; a second change within a month replaces the first. */

@@ -267,7 +267,7 @@ export class Assistant {
     const { key } = this.#options;
     await this.#signIn.arrive();
     if (!isPublishableKey(key)) {
-      this.#availability.refuse('The key does not begin with rd_pk_: use a publishable key of the app.');
+      this.#availability.refuse('The key is none of an app: copy a whole publishable key, which begins with rd_pk_.');
       return;
     }
     // Nothing waits for these but turns, for the manifest.

@@ -73,6 +73,9 @@ test('HTTP-25: the header Forwarded (RFC 7239) is read where the proxies write t
   assert.equal(behind('for="9.9.9.9, for=203.0.113.7', 'forwarded,1'), CLIENT, 'an open quote of the client swallows nothing');
   assert.equal(behind('for=unknown', 'forwarded,1'), PROXY);
   assert.equal(behind('proto=https', 'forwarded,1'), PROXY);
+  assert.equal(behind('proto = https; for = "203.0.113.7"', 'forwarded,1'), CLIENT, 'with spaces');
+  for (const node of ['x[2001:db8::7]', '[2001:db8::7]x', 'x203.0.113.7:80', '203.0.113.7:80x', '[2001:db8::7]:123456'])
+    assert.equal(behind(`for="${node}"`, 'forwarded,1'), PROXY, node);
 });
 
 test('HTTP-25: whatever a client writes before it, the address that its proxy wrote is the one', () => {

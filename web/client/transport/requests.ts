@@ -40,9 +40,9 @@ export interface JsonAnswer {
   readonly json: unknown;
 }
 
-/** Whether a key may be sent at all (KEY-1). */
+/** Whether a key may be sent at all (KEY-1): one that was copied from a guide, with its dots, is none. */
 export function isPublishableKey(key: string): boolean {
-  return key.startsWith(KEY_PREFIX) || key.startsWith(EARLIER_KEY_PREFIX);
+  return /^[\w-]+$/.test(key) && (key.startsWith(KEY_PREFIX) || key.startsWith(EARLIER_KEY_PREFIX));
 }
 
 /** Whether it is a publishable key for builds that are being made (KEY-2). */

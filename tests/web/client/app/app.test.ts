@@ -52,14 +52,12 @@ describe('CLIENT-14: whether the assistant is there', () => {
   });
 
   test('a key that cannot be one switches it off before anything is sent', async (t) => {
-    const { assistant, service, log } = await startScriptedAssistant(t, {}, { key: 'sk_secret' });
-    await assistant.ready;
-    assert.equal(assistant.app.get().context.availability, 'off');
-    assert.deepEqual(service.asked, []);
-    assert.deepEqual(
-      log.map(({ code }) => code),
-      ['key_invalid'],
-    );
+    for (const key of ['sk_secret', 'rd_pk_live_…', 'rd_pk_live_1\n']) {
+      const { assistant, service, log } = await startScriptedAssistant(t, {}, { key });
+      await assistant.ready;
+      assert.equal(assistant.app.get().context.availability, 'off');
+      assert.deepEqual([service.asked, log.map(({ code }) => code)], [[], ['key_invalid']]);
+    }
   });
 
   test('an app that serves signed-in people only is not there before somebody is signed in', async (t) => {
