@@ -57,6 +57,8 @@ const UNREAD_MAX_CHARS = 64 * 1024;
 const SOON_MS = 250;
 /** Between tries to find the turn, 3.75 s in all: another node that took it over has ended it by then. */
 const PAUSES_MS = [250, 500, 1_000, 2_000];
+/** In a frame only: JSON has no line ends. */
+const TURN_END = '\nevent: turn.end\n';
 /** Without a reader for so long, the line is closed: the reader left before it subscribed. */
 const UNREAD_MS = 10_000;
 
@@ -153,7 +155,9 @@ export class RelayedTurn implements FrameSource {
     if (this.#readers.isLagging) this.#place.line.send(['slow', true] satisfies Wanted);
   }
 
-  #take([, nextSeq, text, ended]: Relayed): void {
+  #take([, nextSeq, text, isClosed]: Relayed): void {
+    // Its owner may be lost before it has closed the stream; nothing follows the end of a turn (STREAM-7).
+    const ended = isClosed || text.includes(TURN_END);
     this.#nextSeq = nextSeq;
     this.#slices.push({ text, nextSeq, ended });
     this.#chars += text.length;

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Found } from '../../../../actors/cluster/remote/relayed-turn.ts';
+import { errorEvent, FAILED_END, INTERRUPTED } from '../../../../actors/turns/events.ts';
 import { TurnLog } from '../../../../actors/turns/log.ts';
 import { Refusal } from '../../../../protocol/errors.ts';
+import { renderEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { framesOf } from '../../turns/fixture.ts';
 import { EVERYTHING, Reader, World } from './relay-world.ts';
 import { OwnedTurn, type Rows, rowsOfApp, tick } from './remote-fixture.ts';
@@ -216,6 +218,20 @@ test('CLUSTER-6: a turn that is gone from the rows is not looked for again', asy
   await tick();
   assert.deepEqual(newest(reader, 3), ['turn.start', 'error', 'turn.end']);
   assert.deepEqual([reader.ended, world.warnings.length], [true, 1]);
+});
+
+test('STREAM-7: nothing follows turn.end, also when its owner is lost before it has closed the stream', async (t) => {
+  const { world, turn, reader } = await following(t);
+  const end = renderEvent(5, errorEvent(INTERRUPTED)) + renderEvent(6, FAILED_END);
+  world.pair.owner.send(['frames', 7, end, false]);
+  turn.recover = () => {
+    throw new Refusal('not_found', 'There is no such turn.');
+  };
+  world.die(EVERYTHING);
+  await world.clock.pass(5_000);
+  reader.readAll();
+  assert.deepEqual(newest(reader, 2), ['error', 'turn.end']);
+  assert.deepEqual([[...reader.frames.keys()].at(-1), reader.ended, world.soughtAtMs], [6, true, []]);
 });
 
 test('CLUSTER-6: an owner that no longer runs a turn which is open is taken over from', async (t) => {
