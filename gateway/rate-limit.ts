@@ -114,7 +114,8 @@ function bounded<Value extends object>(maxSize: number): LRUCache<string, Value>
 /** Takes the bucket away that was used least lately, if nobody filled it for long enough. */
 function forgetOldest(buckets: LRUCache<string, Bucket>, nowMs: number): void {
   const key = buckets.rkeys().next().value;
-  if (key !== undefined && nowMs - (buckets.peek(key)?.atMs ?? nowMs) >= KEPT_MS) buckets.delete(key);
+  // Also one of a time when the clock was ahead: it would stand before all others until then.
+  if (key !== undefined && Math.abs(nowMs - (buckets.peek(key)?.atMs ?? nowMs)) >= KEPT_MS) buckets.delete(key);
 }
 
 export class RateBuckets {

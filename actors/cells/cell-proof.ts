@@ -5,7 +5,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import { isSecret, type Vault } from '../../storage/secrets/vault.ts';
 
 /** What a cell says with a request: in the order in which it is signed. */
@@ -29,6 +28,8 @@ export const OPERATOR = 'operator';
 const CLOCKS_MAX_MS = 30_000;
 /** What 3,000 requests a second leave within a minute, 10 MB: more, and the oldest could come twice. */
 const SEEN_MAX = 200_000;
+/** Looked at for each that comes, so that there are never more than came in a minute. */
+const FORGOTTEN_AT_ONCE = 2;
 const TOKEN = /^(\d{13,16})\.([\w-]{16})\.[\w-]{43}$/;
 
 export type ProofFault = 'forged' | 'late' | 'repeated';
@@ -38,7 +39,8 @@ export const UNPROVEN = 'what answered did not prove that it is a cell of this i
 export class CellProofs {
   readonly #vault: Pick<Vault, 'digest'>;
   readonly #nowMs: () => number;
-  readonly #seen = new LRUCache<string, true>({ maxSize: SEEN_MAX, sizeCalculation: () => 1 });
+  /** When each came, the oldest first. */
+  readonly #seen = new Map<string, number>();
 
   constructor(vault: Pick<Vault, 'digest'>, nowMs: () => number) {
     this.#vault = vault;
@@ -56,10 +58,21 @@ export class CellProofs {
     const [, at = '', nonce = ''] = TOKEN.exec(token) ?? [];
     const start = `${at}.${nonce}`;
     if (!isSecret(token, `${start}.${this.#mac(start, statement)}`)) return 'forged';
-    if (Math.abs(this.#nowMs() - Number(at)) > CLOCKS_MAX_MS) return 'late';
+    const nowMs = this.#nowMs();
+    if (Math.abs(nowMs - Number(at)) > CLOCKS_MAX_MS) return 'late';
     if (this.#seen.has(nonce)) return 'repeated';
-    this.#seen.set(nonce, true);
+    this.#forget(nowMs);
+    this.#seen.set(nonce, nowMs);
     return undefined;
+  }
+
+  /** Those that would be late by now, by the furthest clock, and the oldest beyond the bound. */
+  #forget(nowMs: number): void {
+    let left = FORGOTTEN_AT_ONCE;
+    for (const [nonce, atMs] of this.#seen) {
+      if (left-- === 0 || (this.#seen.size < SEEN_MAX && Math.abs(nowMs - atMs) <= 2 * CLOCKS_MAX_MS)) return;
+      this.#seen.delete(nonce);
+    }
   }
 
   /** What proves the answer to the request that came with this token: its status, and what it says of where the organisation is. */

@@ -84,6 +84,19 @@ test('LIMIT-2: buckets that nobody filled for ten minutes make room for those of
   assert.ok(buckets.held('device') >= ofTenMinutes && buckets.held('device') <= ofTenMinutes + 50, `${buckets.held('device')} are held`);
 });
 
+test('LIMIT-2: those of a time when the clock was hours ahead make room too, once it is set right', () => {
+  let nowMs = 0;
+  const buckets = new RateBuckets(() => nowMs);
+  const come = (name: string) => {
+    for (let device = 0; device < 50; device++) buckets.pass([messagesPool('chat')], caller(`${name} ${device}`));
+  };
+  nowMs = 2 * 3_600_000;
+  come('ahead');
+  nowMs = 0;
+  for (let minute = 0; minute < 20; minute++, nowMs += 60_000) come(`${minute}`);
+  assert.ok(buckets.held('device') <= 11 * 50, `${buckets.held('device')} are held`);
+});
+
 test('LIMIT-3: a changed per-app limit takes effect on the next request, both ways', () => {
   const buckets = new RateBuckets(() => 0);
   const limits = [messagesPool('chat')];
