@@ -2,7 +2,7 @@
  * Runs the tests of one tier: `node dist/tests/run.js <tier> [part of a path …]`, so `npm test -- gateway/http` runs one folder. Files
  * share a process, and processes stand side by side as far as the machine and the tier allow.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,6 +19,8 @@ interface Tier {
   /** Whether files lie in memory: the disk is not what is tested. */
   readonly inMemory?: boolean;
   readonly env?: NodeJS.ProcessEnv;
+  /** A script that is run first, with the run's folder. */
+  readonly before?: string;
 }
 
 const CORES = Math.max(2, availableParallelism());
@@ -76,7 +78,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   // Starts, copies and restores: they wait for each other more than they compute.
   system: { files: isOfSystem, processes: 2 * CORES, timeoutMinutes: 10 },
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
-  browser: { files: below(['browser']), processes: 2, timeoutMinutes: 10 },
+  browser: { files: below(['browser']), processes: 2, timeoutMinutes: 10, before: 'browser/unpack.js' },
   // They install from the registry.
   examples: { files: below(['examples']), processes: 1, timeoutMinutes: 10 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
@@ -134,6 +136,8 @@ function run(name: string, words: readonly string[]): void {
     refuse(`No test of "${name}" has ${words.join(' or ')} in its path.${elsewhere.map((other) => ` "${other}" has.`).join('')}`);
   const folder = testFolder(tier.inMemory === true ? memoryFolder() : undefined);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+  const env = { ...process.env, ...tier.env, TMPDIR: folder };
+  if (tier.before !== undefined) spawnSync(process.execPath, [join(here, tier.before)], { stdio: 'inherit', env });
   const flags = [
     '--enable-source-maps',
     '--import',
@@ -145,7 +149,7 @@ function run(name: string, words: readonly string[]): void {
   ];
   const child = spawn(process.execPath, [...flags, ...entries(folder, grouped(paths, tier.together ?? 1))], {
     stdio: 'inherit',
-    env: { ...process.env, ...tier.env, TMPDIR: folder },
+    env,
     // A group of its own, so that the programs which tests started end with them, however that comes.
     detached: true,
   });
