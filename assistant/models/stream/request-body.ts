@@ -89,8 +89,10 @@ export function endOffering(offered: (tools: readonly ToolDefinition[]) => objec
 /** Stands where the instructions go. Nobody who writes a message knows it, as it is with the one of pictures. */
 const INSTRUCTIONS = randomUUID();
 
-/** Instructions as bytes of a JSON string: of most apps and languages that are asked for at a time, some 5 KB each. */
-const written = new LRUCache<string, Buffer>({ max: 100 });
+/** Apps and languages that are asked for at a time, some 5 KB each. */
+const INSTRUCTIONS_KEPT = 100;
+/** Instructions as bytes of a JSON string. */
+const written = new LRUCache<string, Buffer>({ max: INSTRUCTIONS_KEPT });
 
 function instructionBytes(system: string): Buffer {
   let bytes = written.get(system);
