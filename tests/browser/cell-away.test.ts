@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { createOperator, createTestApp } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
@@ -29,6 +30,9 @@ test('PAGE-8, NODES-2: a cell is killed in mid-edit: the other one says which, n
   const [cellA, cellB] = [await cell('a'), await cell('b')];
   const [a, b] = await Promise.all([cellA.start(), cellB.start()]);
   const { appId } = await createTestApp(a.baseUrl, shared.OPERATOR_TOKEN);
+  // A cell reads every few seconds which others there are; one that started first has not met the other yet, and asks nobody for its apps.
+  const operator = createOperator(b.baseUrl, shared.OPERATOR_TOKEN);
+  await eventually(async () => ((await operator('GET', '/cells')).json as { cells: unknown[] }).cells.length === 2);
   const world = await openWorld(t, b);
   const { page, context } = await world.signedIn(`/console/apps/${appId}/settings`);
   const name = page.getByLabel('Name', { exact: true });
