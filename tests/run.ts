@@ -82,7 +82,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   // They install from the registry.
   examples: { files: below(['examples']), processes: 1, timeoutMinutes: 10 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
-  fuzz: { files: below(SEEDED, '.fuzz.js'), processes: 2, timeoutMinutes: 240, inMemory: true },
+  fuzz: { files: below(SEEDED, '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
 };
 
 /** In memory only where there is room for it: containers give some megabytes. */
