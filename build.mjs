@@ -15,8 +15,8 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.built-from');
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
-/** Folders below a room that hold no sources: packages of the benchmark's peers, and what benchmarks write. */
-const NOT_OURS = new Set(['node_modules', 'out']);
+/** Folders below a room that hold no sources: packages of the benchmark's peers, what benchmarks write, and what program/bundle.mjs does. */
+const NOT_OURS = new Set(['node_modules', 'out', 'bundle']);
 
 /** Files below `folder` that `matches`, as paths, sorted. */
 function filesIn(folder, matches) {
@@ -58,7 +58,7 @@ for (const path of made) {
   if (!existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts')))) rmSync(path);
 }
 const isWhole =
-  ['console/index.html', 'demo/components.html'].every((page) => existsSync(join(dist, 'web', page))) &&
+  ['bundle/main.js', 'web/console/index.html', 'web/demo/components.html'].every((path) => existsSync(join(dist, path))) &&
   sources
     .filter((path) => /(?<!\.d)\.ts$/.test(path) && !isOfApp(path))
     .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));
@@ -70,7 +70,7 @@ rmSync(stamp, { force: true });
 const steps = [
   [compiler, '-p', join(root, 'tsconfig.json')],
   ...apps.map((app) => [compiler, '-p', join(root, app)]),
-  ...apps.map((app) => [join(root, app, 'bundle.mjs')]).filter(([bundle]) => existsSync(bundle)),
+  ...['program', ...apps].map((room) => [join(root, room, 'bundle.mjs')]).filter(([bundle]) => existsSync(bundle)),
 ];
 let status = 0;
 for (const step of steps) if (status === 0) status = spawnSync(process.execPath, step, { stdio: 'inherit' }).status ?? 1;

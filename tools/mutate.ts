@@ -25,10 +25,14 @@ const FEW_SEEDS = '40';
 
 const root = projectRoot();
 
-/** A compiled program of its own that may be broken, beside dist/, where it finds packages and documents in the same places. */
-function copyOfProgram(): string {
+/**
+ * A compiled program of its own that may be broken, beside dist/, where it finds packages and documents in the same places. It starts from its
+ * files, not from a bundle of them, in which nothing would be broken.
+ */
+async function copyOfProgram(): Promise<string> {
   const copy = mkdtempSync(join(root, 'dist-mutant-'));
   cpSync(join(root, 'dist'), copy, { recursive: true });
+  for (const path of ['main.ts', 'cli.ts']) writeFileSync(compiledPath(copy, path), await compile(readFileSync(join(root, path), 'utf8')));
   return copy;
 }
 
@@ -113,7 +117,7 @@ function chosen([first, day, ...more]: readonly string[]): Break[] {
 async function main(words: readonly string[]): Promise<void> {
   const breaks = chosen(words);
   if (breaks.length === 0) throw new Error(`No break is of ${words.join(' or ')}: breaks.json lists them.`);
-  const lanes = Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProgram);
+  const lanes = await Promise.all(Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProgram));
   const survivors: Break[] = [];
   try {
     const [first = ''] = lanes;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -25,6 +26,18 @@ test('RUN-34: a frame of this program names the file and the line of its source,
   assert.ok(first?.includes(`(${SOURCE}:`), first);
   assert.ok(second?.startsWith(`    at async ${SOURCE}:`), second);
   assert.deepEqual(rest, others);
+});
+
+test('RUN-34: so does a frame of the bundle that a start reads, where all modules are one file', () => {
+  const lineIn = (path: string, text: string) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .findIndex((line) => line.startsWith(text)) + 1;
+  const bundle = join(projectRoot(), 'dist', 'bundle', 'main.js');
+  const begin = 'async function superviseAll(config';
+  const main = join(projectRoot(), 'main.ts');
+  const named = inSources(`Error\n    at superviseAll (${pathToFileURL(bundle).href}:${lineIn(bundle, begin)}:1)`);
+  assert.ok(named.includes(`(${main}:${lineIn(main, begin)}:`), named);
 });
 
 test('RUN-34: frames beyond the bound stay as they are', () => {
