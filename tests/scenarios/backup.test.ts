@@ -119,7 +119,14 @@ async function checkTurns(service: RunningService, turns: readonly Turn[]): Prom
   const conversations = new Map(turns.map((turn) => [turn.conversationId, turn]));
   for (const { app, deviceId, conversationId } of conversations.values()) {
     const client = createClient(service.baseUrl, app.liveKey, deviceId);
-    const { json, status } = await client.send('GET', `/v1/conversations/${conversationId}/messages?limit=100`);
+    const read = () => client.send('GET', `/v1/conversations/${conversationId}/messages?limit=100`);
+    let answer = await read();
+    // A service that has just started on a machine with much else to do may say that it is busy; clients ask again.
+    await eventually(async () => {
+      if (answer.status === 503) answer = await read();
+      return answer.status !== 503;
+    });
+    const { json, status } = answer;
     assert.equal(status, 200, JSON.stringify(json));
     const { messages } = json as { messages: { id: string; role: string; blocks: unknown[]; attachments?: { upload_id: string }[] }[] };
     for (const turn of turns.filter((each) => each.conversationId === conversationId)) {
