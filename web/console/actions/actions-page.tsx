@@ -6,8 +6,9 @@ import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/s
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { type App, appAddress, appPath } from '../app/app.ts';
+import { type App, appAddress, appPath, buildName } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { NONE } from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { Form } from '../parts/form.tsx';
@@ -120,34 +121,41 @@ const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>>
 
 /** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
 function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
-  if (manifest === null && newest === null) return <p class="hint">No build has called in yet.</p>;
+  if (manifest === null && newest === null) return <p class="card card-empty">No build has called in yet.</p>;
   const rows = [
-    ...(newest === null ? [] : [{ build: newest, role: 'newest', signal: 'is-wait' }]),
-    ...(manifest === null ? [] : [{ build: manifest, role: newest === null ? 'newest, counts' : 'counts', signal: 'is-ok' }]),
+    ...(newest === null ? [] : [{ build: newest, counts: false }]),
+    ...(manifest === null ? [] : [{ build: manifest, counts: true }]),
   ];
   return (
-    <Card title="Builds">
-      <ul class="lines builds">
-        {rows.map(({ build: { sdk, document, standing, hours, last_seen_at: at }, role, signal }) => (
-          <li key={role} class="line">
-            <span class={`chip ${signal}`}>{role}</span>
-            <div class="line-text">
-              <b>{sdk}</b> registers {counted(document.actions.length, 'action')} and {counted(document.routes.length, 'screen')}, called in{' '}
-              {momentOf(at)}
-              <p class="line-note">
-                {REASONS[standing](hours)}
-                {role === 'newest' && ` ${UNPROVEN}`}
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
+    <Card title="Builds" note="the app says what it can do each time that it starts">
+      <Scrolling label="Builds and what they register">
+        <Table
+          look="list stacks"
+          rows={rows}
+          keyOf={({ counts }) => String(counts)}
+          columns={[
+            {
+              title: 'Build',
+              of: ({ build, counts }) => (
+                <>
+                  {buildName(build.sdk)} {counts ? <span class="chip is-accent">counts</span> : <span class="chip is-wait">newest</span>}
+                </>
+              ),
+            },
+            { title: 'Actions', of: ({ build }) => build.document.actions.length, look: 'number' },
+            { title: 'Screens', of: ({ build }) => build.document.routes.length, look: 'number' },
+            { title: 'Called in', of: ({ build }) => momentOf(build.last_seen_at) },
+            { title: 'Why', of: ({ build }) => REASONS[build.standing](build.hours), look: () => 'is-prose' },
+          ]}
+        />
+      </Scrolling>
+      {newest !== null && <p class="card-foot hint">{UNPROVEN}</p>}
     </Card>
   );
 }
 
 const UNPROVEN =
-  'It counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
+  'The newest counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
 
 interface ChosenProps {
   readonly app: App;
@@ -169,9 +177,13 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
       {row !== undefined && (
         <section class="card" aria-label={row.name}>
           <h2>
-            <code>{row.name}</code> <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
+            <span>
+              {titleOf(row)} <code class="quiet">{row.name}</code>
+            </span>
+            <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
           </h2>
           <div class="card-body">
+            {row.declared !== undefined && <p>{row.declared.description}</p>}
             <p class="hint">{markOf(row).what}</p>
             {row.build === undefined && row.newest !== undefined && (
               <details open={declared === undefined}>
@@ -236,16 +248,20 @@ function DeclaredTable({ kind, rows, markOf, chosen, show, hasNewest }: Declared
       ) : (
         <Scrolling label={`${label}, side by side`}>
           <Table
+            look="list stacks"
             rows={rows}
             keyOf={({ name }) => name}
             isCurrent={({ name }) => name === chosen}
             columns={[
               {
-                title: 'Name',
-                of: ({ name }) => (
-                  <button type="button" class="link" onClick={() => show(name)}>
-                    <code class="declared-name">{name}</code>
-                  </button>
+                title: kind === 'actions' ? 'Action' : 'Screen',
+                of: (row) => (
+                  <>
+                    <button type="button" class="link declared-name" onClick={() => show(row.name)}>
+                      {titleOf(row)}
+                    </button>
+                    <code class="below">{row.name}</code>
+                  </>
                 ),
               },
               { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
@@ -271,15 +287,23 @@ const EMPTY: Readonly<Record<Kind, string>> = {
     'Nothing yet. A screen is a place in the app that an answer may lead to. Declare the ones you plan, and the build that registers them is checked against it.',
 };
 
-function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined): string {
-  if (declared === undefined) return '·';
-  return 'method' in declared ? `${declared.method} ${declared.host}, ${declared.risk}` : declared.title;
+/** `get_order_status` → `Get order status`; a screen has a title of its own. */
+function titleOf({ name, declared, build, newest }: DeclaredRow): string {
+  const title = [declared, build, newest].map((each) => (each as Definition | undefined)?.title).find((each) => typeof each === 'string');
+  const words = name.replaceAll('_', ' ');
+  return typeof title === 'string' && title !== '' ? title : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function buildWords(build: Definition | undefined): string {
-  if (build === undefined) return '·';
-  const said = build.title ?? build.risk ?? 'read';
-  return typeof said === 'string' ? said : '';
+const RISKS: Readonly<Record<string, string>> = { read: 'reads', write: 'changes', destructive: 'destroys' };
+
+function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined) {
+  if (declared === undefined) return NONE;
+  return 'method' in declared ? `${RISKS[declared.risk] ?? declared.risk}, at ${declared.host}` : declared.title;
+}
+
+function buildWords(build: Definition | undefined) {
+  if (build === undefined) return NONE;
+  return typeof build.title === 'string' ? build.title : (RISKS[String(build.risk ?? 'read')] ?? String(build.risk));
 }
 
 function placeOf({ needs_key: key }: DeclaredAction): string {

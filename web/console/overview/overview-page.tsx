@@ -13,7 +13,7 @@ import { replaceAddress } from '../shell/address.ts';
 import { ConditionList } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
 import { EventsCard, FailedShare, GLANCED, NumberList, Spark, spentWords, waitingOf } from './glance-parts.tsx';
-import { OrganisationCard } from './organisation-card.tsx';
+import { GlanceTable } from './glance-table.tsx';
 
 const ORGANISATIONS_SHOWN = 50;
 const EVENTS_SHOWN = 8;
@@ -76,9 +76,7 @@ export function OverviewPage() {
       {!isReading && organisations?.length === 0 && name.trim() !== '' && (
         <p class="card card-empty">No organisation has {name.trim()} in its name.</p>
       )}
-      {organisations?.map((organisation) => (
-        <OrganisationCard key={organisation.id} {...organisation} />
-      ))}
+      <GlanceTable organisations={organisations ?? []} />
       {next !== null && (
         <p class="more">
           <Button label="Show more" disabled={isReading} onClick={more} />
@@ -106,7 +104,7 @@ function sumOf(apps: readonly AppGlance[], of: (app: AppGlance) => number): numb
 function wellWords(apps: readonly AppGlance[]): string {
   const failed = sumOf(apps, (app) => app.failed);
   if (failed === 0) return 'Nothing is known to be wrong.';
-  return `Nothing keeps failing. ${failed} of ${sumOf(apps, ({ ended }) => ended)} attempts at answers failed today.`;
+  return `Nothing keeps failing; ${failed} of ${sumOf(apps, ({ ended }) => ended)} answers failed today.`;
 }
 
 interface TodayProps {
@@ -121,22 +119,22 @@ function TodayCard({ apps, isPart }: TodayProps) {
   const sum = (of: (app: AppGlance) => number) => sumOf(apps, of);
   const week = apps[0]?.week.map((_, day) => sum((app) => app.week[day] ?? 0)) ?? [];
   return (
-    <Card title="Today" note={isPart ? 'in the organisations shown' : 'in all apps'} label="Today">
+    <section class="card" aria-label="Today">
       <NumberList
         cells={[
           [
-            'Turns',
+            isPart ? 'Turns today, as shown' : 'Turns today',
             sum(({ turns }) => turns).toLocaleString('en'),
             <Spark key="week" numbers={week} label={`Turns of the last seven days: ${week.join(', ')}`} />,
           ],
           ['Failed', <FailedShare key="failed" ended={sum(({ ended }) => ended)} failed={sum(({ failed }) => failed)} />],
           ['People', sum(({ people }) => people ?? 0).toLocaleString('en')],
-          ['Spent', spentWords(sum(({ spent_usd: spent }) => spent))],
-          ['Apps with turns', `${apps.filter(({ turns }) => turns > 0).length} of ${apps.length}`],
+          ['Spent today', spentWords(sum(({ spent_usd: spent }) => spent))],
+          ['Apps in use', `${apps.filter(({ turns }) => turns > 0).length} of ${apps.length}`],
           ['Apps that wait for you', apps.filter(({ waits }) => waitingOf(waits).length > 0).length],
         ]}
       />
-    </Card>
+    </section>
   );
 }
 

@@ -99,7 +99,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 };
 
 /** A condition of a newer service is told by its own name. */
-function wordsOf(condition: string): Words {
+export function wordsOf(condition: string): Words {
   return (Object.hasOwn(WORDS, condition) ? WORDS[condition] : undefined) ?? { title: condition.replaceAll('_', ' '), remedy: '' };
 }
 
@@ -121,7 +121,7 @@ function toldOnce(conditions: readonly ConditionEntry[]): readonly ConditionEntr
 }
 
 /** How long it has been so: `4 min`, `7 h`, `3 days`. */
-function heldFor(since: string): string {
+export function heldFor(since: string): string {
   const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(since)) / 60_000));
   if (minutes < 1) return 'less than a minute';
   if (minutes < 120) return `${minutes} min`;
@@ -178,11 +178,10 @@ function ConditionItem(entry: ConditionEntry) {
   return (
     <li>
       <p class="condition-head">
-        <b>{title}</b>{' '}
+        <b title={condition}>{title}</b>{' '}
         <span class="line-note">
           since {momentOf(since)}, {heldFor(since)}
-        </span>{' '}
-        <code>{condition}</code>
+        </span>
       </p>
       <dl>
         {causesOf(entry).map(([detail, about]) => (
