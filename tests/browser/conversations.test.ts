@@ -33,13 +33,13 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await page.getByRole('table').getByRole('link', { name: PERSON }).waitFor();
   await look(page, 'conversations');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
-  const find = page.getByLabel('Id of a conversation, a request, a turn or a person');
+  const find = page.getByLabel('Find by words of the first question, or by any id');
   await find.fill('nothing');
   await find.press('Enter');
-  await page.getByText('Nothing of this app has the id nothing.').waitFor();
+  await page.getByText('None is like that.').waitFor();
   await find.fill(turnId);
   await find.press('Enter');
-  await waitForPage(page, 'A conversation');
+  await page.getByRole('heading', { level: 1, name: /^Where is my order\?/ }).waitFor();
   const meant = page.locator('.is-meant');
   await meant.getByText('on its way').waitFor();
   await meant.getByText(`No. ${HOSTILE}`).waitFor();

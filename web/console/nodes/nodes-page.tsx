@@ -9,7 +9,7 @@ import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
 import { stateWords } from '../conversations/conversation-table.tsx';
 import { NONE, NumberList } from '../overview/glance-parts.tsx';
-import { Button, Problem } from '../parts/card.tsx';
+import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
@@ -120,30 +120,25 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
       </h2>
       <NumberList
         cells={[
-          ['At work now', actors.toLocaleString('en')],
-          ['Up for', heldFor(since)],
-          ...(cell === null ? [] : [['Cell', cell] as const]),
+          ['At work now', actors.toLocaleString('en'), 'turns and setup sessions'],
+          ['Up for', heldFor(since), `since ${momentOf(since)}`],
+          ['Process', pid, cell === null ? 'on its host' : `of cell ${cell}`],
         ]}
       />
       <div class="card-foot row">
-        <Button
-          label={isChosen ? 'Show what is at work everywhere' : 'Show what is at work'}
-          href={`/console/nodes?${new URLSearchParams(isChosen ? others : { ...others, node: id })}`}
-        />
+        <a href={`/console/nodes?${new URLSearchParams(isChosen ? others : { ...others, node: id })}`}>
+          {isChosen ? 'What is at work everywhere' : 'Only what is at work here'}
+        </a>
         <button type="button" class="button bare" disabled={state === 'draining'} onClick={onDrain}>
           Drain<span class="unseen"> {name}</span>
         </button>
         <details class="node-more">
-          <summary>Address and process</summary>
+          <summary>Address and id</summary>
           <dl class="call-facts">
             <dt>Address</dt>
             <dd>
               <code class="selectable">{url ?? 'not listening yet'}</code>
             </dd>
-            <dt>Process</dt>
-            <dd>{pid}</dd>
-            <dt>Since</dt>
-            <dd>{momentOf(since)}</dd>
             <dt>Id</dt>
             <dd>
               <code class="selectable">{id}</code>

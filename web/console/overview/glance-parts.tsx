@@ -88,7 +88,7 @@ export function NumberList({ cells }: { readonly cells: readonly NumberCell[] })
           <dt>{title}</dt>
           <dd>
             <b>{value}</b>
-            {line}
+            {typeof line === 'string' ? <small>{line}</small> : line}
           </dd>
         </div>
       ))}
