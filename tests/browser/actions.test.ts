@@ -103,7 +103,7 @@ test('DECLARED-5: a newest build that does not count yet stands beside the one t
   await builds.getByText('It counts: it called in before the app was live').waitFor();
   assert.deepEqual(await cells(/^Web 0\.51\.0 newest/), ['8', '4']);
   assert.deepEqual(await cells(/^Web 0\.50\.0 counts/), ['2', '2']);
-  await row(page, 'action_7').getByText('not yet').waitFor();
+  await row(page, 'action_7').getByText('newest only').waitFor();
   await look(page, 'actions-builds');
   assert.deepEqual(await axeFaults(page), []);
 });

@@ -24,7 +24,7 @@ test('APPS-1, APPS-2: from the overview to an organisation with an app and its k
   await waitForPage(page, 'Shop');
   await page.getByText('rd_pk_live_').waitFor();
   await page.getByText('rd_pk_test_').waitFor();
-  await page.getByText('not live yet').waitFor();
+  await page.getByRole('main').getByText('not live yet').waitFor();
   const sections = page.getByRole('navigation', { name: 'Pages' }).getByRole('region', { name: 'App' });
   assert.equal(await sections.getByRole('link', { name: 'Summary' }).getAttribute('aria-current'), 'page');
   await look(page, 'app');

@@ -43,7 +43,7 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   const meant = page.locator('.is-meant');
   await meant.getByText('on its way').waitFor();
   await meant.getByText(`No. ${HOSTILE}`).waitFor();
-  await page.getByText('⟦email_1⟧').waitFor();
+  await page.getByRole('region', { name: 'What was said' }).getByText('⟦email_1⟧').waitFor();
   assert.equal(await page.getByText('ada@example.com').count(), 0);
   await meant.getByText('Time, cost and what the model sent').click();
   await meant.getByText('Model to first word').waitFor();

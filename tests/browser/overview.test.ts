@@ -81,7 +81,7 @@ function storeDays(dataDir: string, organisationId: string, appId: string): void
   db.close();
 }
 
-test('CONSOLE-31, CONSOLE-32: the overview and the summary of an app have its numbers, which move while one looks', async (t) => {
+test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an app have its numbers, which move while one looks', async (t) => {
   const it = await startScriptedChat(t);
   const { dataDir, baseUrl, operatorToken } = it.service;
   const operator = createOperator(baseUrl, operatorToken);

@@ -77,7 +77,7 @@ export interface Mark {
 }
 
 const ONLY_NEWEST: Mark = {
-  word: 'not yet',
+  word: 'newest only',
   signal: 'is-wait',
   what: 'Only the newest build registers it, and that one does not count yet: see above why.',
 };

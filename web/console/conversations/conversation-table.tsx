@@ -97,7 +97,7 @@ export function ConversationTable({ app, conversations }: { readonly app: string
             of: ({ turn_state: state, turn_failure: failure }) =>
               state !== null && (
                 <>
-                  <span class={`chip ${signalOf(state)}`}>{stateWords(state)}</span>{' '}
+                  <span class={state === 'completed' ? '' : `chip ${signalOf(state)}`}>{stateWords(state)}</span>{' '}
                   {failure?.cause !== undefined && <small>{shortCause(failure.cause)}</small>}
                 </>
               ),

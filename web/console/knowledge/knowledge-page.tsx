@@ -61,7 +61,11 @@ export function KnowledgePage() {
     replaceAddress({ add: isOpen ? 'source' : undefined });
   };
   return (
-    <AppPage title="Knowledge" actions={<Button label="Add a source" look="primary" onClick={() => open(true)} />}>
+    <AppPage
+      title="Knowledge"
+      facts="What the assistant answers from. Ask as a person would, and see what it would read."
+      actions={<Button label="Add a source" look="primary" onClick={() => open(true)} />}
+    >
       {(app) => <Knowledge app={app} isAdding={isAdding} open={open} />}
     </AppPage>
   );

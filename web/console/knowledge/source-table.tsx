@@ -13,7 +13,7 @@ import { sendItem } from './add-source.tsx';
 const SIGNALS: Readonly<Record<SourceStatus, string>> = {
   pending: 'is-wait',
   indexing: 'is-accent',
-  indexed: 'is-ok',
+  indexed: '',
   failed: 'is-bad',
   archived: '',
 };
@@ -58,7 +58,10 @@ export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
           keyOf={({ id }) => id}
           columns={[
             { title: 'Source', of: (source) => <SourceName source={source} error={failed[source.id]} />, look: () => 'source' },
-            { title: 'State', of: ({ status }) => <span class={`chip ${SIGNALS[status]}`}>{STATUS_WORDS[status]}</span> },
+            {
+              title: 'State',
+              of: ({ status }) => <span class={status === 'indexed' ? '' : `chip ${SIGNALS[status]}`}>{STATUS_WORDS[status]}</span>,
+            },
             { title: 'Passages', of: ({ chunks }) => (chunks === 0 ? NONE : chunks.toLocaleString('en')), look: 'number' },
             { title: 'From', of: ({ kind, origin }) => `${KINDS[kind]}, ${ORIGINS[origin] ?? origin}` },
             { title: 'Changed', of: (source) => momentOf(source.updated_at) },

@@ -122,7 +122,7 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
         cells={[
           ['At work now', actors.toLocaleString('en'), 'turns and setup sessions'],
           ['Up for', heldFor(since), `since ${momentOf(since)}`],
-          ['Process', pid, cell === null ? 'on its host' : `of cell ${cell}`],
+          ...(cell === null ? [] : [['Cell', cell] as const]),
         ]}
       />
       <div class="card-foot row">
@@ -133,12 +133,14 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
           Drain<span class="unseen"> {name}</span>
         </button>
         <details class="node-more">
-          <summary>Address and id</summary>
+          <summary>Address and process</summary>
           <dl class="call-facts">
             <dt>Address</dt>
             <dd>
               <code class="selectable">{url ?? 'not listening yet'}</code>
             </dd>
+            <dt>Process</dt>
+            <dd>{pid}</dd>
             <dt>Id</dt>
             <dd>
               <code class="selectable">{id}</code>
