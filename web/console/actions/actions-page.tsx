@@ -6,25 +6,26 @@ import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/s
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { type App, appAddress, appPath, buildName } from '../app/app.ts';
+import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { NONE } from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { Form } from '../parts/form.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
-import { momentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
+import { type Builds, BuildsCard } from './builds-card.tsx';
 import {
   actionMark,
   type Definition,
   definitionOf,
   differing,
-  type Manifest,
   type Mark,
+  RISKS,
   type Row,
   rowsOf,
   screenMark,
+  titleOf,
 } from './declared.ts';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { TrialCard } from './trial-card.tsx';
@@ -60,13 +61,6 @@ export function ActionsPage() {
 }
 
 type DeclaredRow = Row<DeclaredAction | DeclaredScreen>;
-
-interface Builds {
-  /** The one that counts. */
-  readonly manifest: Manifest | null;
-  /** The one that called in last, where that is another one. */
-  readonly newest: Manifest | null;
-}
 
 interface Lists {
   readonly actions?: readonly DeclaredAction[];
@@ -108,54 +102,6 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
     </>
   );
 }
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>> = {
-  vouched: () => 'It counts: it called in before the app was live, or people who were signed in use it.',
-  in_use: (hours) => `It counts: turns used it in ${counted(hours, 'different hour')}.`,
-  new: (hours) => (hours === 0 ? 'No turn has used it yet.' : `Turns used it in ${counted(hours, 'hour')} so far.`),
-};
-
-/** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
-function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
-  if (manifest === null && newest === null) return <p class="card card-empty">No build has called in yet.</p>;
-  const rows = [
-    ...(newest === null ? [] : [{ build: newest, counts: false }]),
-    ...(manifest === null ? [] : [{ build: manifest, counts: true }]),
-  ];
-  return (
-    <Card title="Builds" note="the app says what it can do each time that it starts">
-      <Scrolling label="Builds and what they register">
-        <Table
-          look="list stacks"
-          rows={rows}
-          keyOf={({ counts }) => String(counts)}
-          columns={[
-            {
-              title: 'Build',
-              of: ({ build, counts }) => (
-                <>
-                  {buildName(build.sdk)} {counts ? <span class="chip is-accent">counts</span> : <span class="chip is-wait">newest</span>}
-                </>
-              ),
-            },
-            { title: 'Actions', of: ({ build }) => build.document.actions.length, look: 'number' },
-            { title: 'Screens', of: ({ build }) => build.document.routes.length, look: 'number' },
-            { title: 'Called in', of: ({ build }) => momentOf(build.last_seen_at) },
-            { title: 'Why', of: ({ build }) => REASONS[build.standing](build.hours), look: () => 'is-prose' },
-          ]}
-        />
-      </Scrolling>
-      {newest !== null && <p class="card-foot hint">{UNPROVEN}</p>}
-    </Card>
-  );
-}
-
-const UNPROVEN =
-  'The newest counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
 
 interface ChosenProps {
   readonly app: App;
@@ -286,15 +232,6 @@ const EMPTY: Readonly<Record<Kind, string>> = {
   screens:
     'Nothing yet. A screen is a place in the app that an answer may lead to. Declare the ones you plan, and the build that registers them is checked against it.',
 };
-
-/** `get_order_status` → `Get order status`; a screen has a title of its own. */
-function titleOf({ name, declared, build, newest }: DeclaredRow): string {
-  const title = [declared, build, newest].map((each) => (each as Definition | undefined)?.title).find((each) => typeof each === 'string');
-  const words = name.replaceAll('_', ' ');
-  return typeof title === 'string' && title !== '' ? title : words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const RISKS: Readonly<Record<string, string>> = { read: 'reads', write: 'changes', destructive: 'destroys' };
 
 function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined) {
   if (declared === undefined) return NONE;
