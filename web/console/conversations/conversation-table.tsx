@@ -88,7 +88,9 @@ export function ConversationTable({ app, conversations }: { readonly app: string
                 <a class="clipped said-title" href={`${base}/${encodeURIComponent(id)}`}>
                   {title === '' ? 'Without words' : title}
                 </a>
-                <code class="below">{id}</code>
+                <code class="below is-id" title={id}>
+                  {id}
+                </code>
               </>
             ),
           },

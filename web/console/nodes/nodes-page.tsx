@@ -268,7 +268,9 @@ function Actors({ actors, nodes }: { readonly actors: readonly ActorEntry[]; rea
                 {KIND_WORDS[actor.kind]}
                 {actor.app !== undefined && ` of ${actor.app}`}
               </a>
-              <code class="below">{actor.id}</code>
+              <code class="below is-id" title={actor.id}>
+                {actor.id}
+              </code>
             </>
           ),
         },

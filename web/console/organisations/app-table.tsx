@@ -30,7 +30,9 @@ export function AppTable({ organisation, apps }: { readonly organisation: Organi
             of: ({ app: { id, name } }) => (
               <>
                 <a href={appAddress(id)}>{name}</a>
-                <code class="below">{id}</code>
+                <code class="below is-id" title={id}>
+                  {id}
+                </code>
               </>
             ),
           },

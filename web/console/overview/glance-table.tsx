@@ -61,9 +61,9 @@ function Organisation({ id, name, plan, glance }: OverviewEntry) {
           </span>
         </th>
       </tr>
-      {glance?.apps.map((app) => (
-        <TableRow key={app.id} row={app} columns={COLUMNS} />
-      ))}
+      {glance?.apps.map((app) =>
+        app.last_at === null ? <Unused key={app.id} app={app} /> : <TableRow key={app.id} row={app} columns={COLUMNS} />,
+      )}
       {glance === null && <Note id={id} words="Nobody has used it lately." link="Its apps" />}
       {glance?.apps_total === 0 && <Note id={id} words="No apps yet." link="Create one" />}
       {more > 0 && <Note id={id} words={`${more} more, which were used before these.`} link={`All ${glance?.apps_total} apps`} />}
@@ -77,6 +77,22 @@ function Credit({ id, credit: { left_usd: left, spent_usd: spent } }: { readonly
       <span class={left <= 0 ? 'is-failing' : ''}>{usd(left)} credit left</span>,{' '}
       {spent === 0 ? 'nothing spent this month' : `${spentWords(spent)} spent this month`}
     </a>
+  );
+}
+
+/** Of an app that nobody has asked there is nothing to count. */
+function Unused({ app }: { readonly app: AppGlance }) {
+  const [name] = COLUMNS;
+  return (
+    <tr>
+      <th scope="row">{name?.of(app)}</th>
+      <td class="glance-note" colSpan={COLUMNS.length - 3}>
+        Nobody has asked it anything yet.
+      </td>
+      <td colSpan={2}>
+        <WaitLinks app={app.id} waits={app.waits} />
+      </td>
+    </tr>
   );
 }
 

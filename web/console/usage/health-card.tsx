@@ -124,6 +124,7 @@ export function OrganisationHealthCard({ organisation }: { readonly organisation
       {apps.length > 0 && (
         <Scrolling label="Health by app">
           <Table
+            look="list stacks"
             rows={apps}
             keyOf={(app) => app.app_id}
             columns={[

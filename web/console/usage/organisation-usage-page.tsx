@@ -81,6 +81,7 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
       ) : (
         <Scrolling label="Apps and what they used">
           <Table
+            look="list stacks"
             rows={usage.apps}
             keyOf={(app) => app.app_id}
             columns={[
@@ -88,7 +89,7 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
                 title: 'App',
                 of: ({ app_id: id, name }) => (name === null ? `${id}, deleted` : <a href={appAddress(id, 'usage')}>{name}</a>),
               },
-              { title: 'Spent', of: (app) => usd(app.spent_usd), look: 'number' },
+              { title: 'Spent', of: (app) => (app.spent_usd === 0 ? NONE : usd(app.spent_usd)), look: 'number' },
               { title: 'Not charged', of: (app) => (app.failed_usd === 0 ? NONE : usd(app.failed_usd)), look: 'number' },
               { title: 'Turns', of: (app) => app.turns.toLocaleString('en'), look: 'number' },
               { title: 'Conversations', of: (app) => app.conversations.toLocaleString('en'), look: 'number' },
