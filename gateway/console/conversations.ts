@@ -53,6 +53,16 @@ function oneOf<Value extends string>(query: URLSearchParams, name: string, value
   return value;
 }
 
+const WORDS_MAX_CHARS = 200;
+
+function wordsIn(query: URLSearchParams): string | null {
+  const words = query.get('words');
+  if (words !== null && (words === '' || words.length > WORDS_MAX_CHARS)) {
+    throw new Refusal('invalid_request', `words must have 1 to ${WORDS_MAX_CHARS} characters.`);
+  }
+  return words;
+}
+
 function filterOf(query: URLSearchParams): ConversationFilter {
   const rating = oneOf(query, 'rating', ['1', '-1']);
   return {
@@ -60,6 +70,7 @@ function filterOf(query: URLSearchParams): ConversationFilter {
     channel: oneOf(query, 'channel', ['live', 'sandbox']),
     state: oneOf(query, 'state', TURN_STATES),
     rating: rating === null ? null : rating === '1' ? 1 : -1,
+    words: wordsIn(query),
     fromMs: timeOf(query, 'from'),
     toMs: timeOf(query, 'to'),
   };

@@ -72,13 +72,14 @@ const filters = v.object({
   kind: v.optional(v.picklist(KINDS)),
 });
 
-function actorToWire(actor: ActorRecord): ActorEntry {
+function actorToWire(actor: ActorRecord, app: string | undefined): ActorEntry {
   return {
     kind: actor.kind,
     id: actor.id,
     node: actor.node,
     org_id: actor.organisationId,
     app_id: actor.appId,
+    ...(app !== undefined && { app }),
     state: actor.state,
     turn_id: actor.turnId,
     waiting: actor.waiting,
@@ -90,7 +91,7 @@ function longestFirst(one: ActorRecord, other: ActorRecord): number {
   return one.sinceMs - other.sinceMs || (one.id < other.id ? -1 : 1);
 }
 
-const listActorsRoute = consoleRoute('GET', '/actors', undefined, async ({ query }, { cluster }) => {
+const listActorsRoute = consoleRoute('GET', '/actors', undefined, async ({ query }, { cluster, storage }) => {
   const { node, kind } = checkQuery(filters, query);
   const limit = pageLimit(query, ACTORS_DEFAULT, ACTORS_MAX);
   const known = cluster.nodes().map(({ id }) => id);
@@ -98,9 +99,18 @@ const listActorsRoute = consoleRoute('GET', '/actors', undefined, async ({ query
   if (node !== undefined && !known.includes(node) && !unreachable.includes(node)) {
     throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
   }
+  // Hundreds of actors are of a few apps.
+  const names = new Map<string, string | undefined>();
+  const nameOf = (id: string) => {
+    if (!names.has(id)) names.set(id, named({ id, since: '', detail: '' }, storage).name);
+    return names.get(id);
+  };
   const wanted = actors.filter((actor) => (node ?? actor.node) === actor.node && (kind ?? actor.kind) === actor.kind);
   return json<ActorsAnswer>({
-    actors: [...wanted].sort(longestFirst).slice(0, limit).map(actorToWire),
+    actors: [...wanted]
+      .sort(longestFirst)
+      .slice(0, limit)
+      .map((actor) => actorToWire(actor, nameOf(actor.appId))),
     total: wanted.length,
     unreachable: unreachable.filter((id) => (node ?? id) === id),
   });

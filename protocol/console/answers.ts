@@ -237,6 +237,8 @@ export interface ActorEntry {
   readonly id: string;
   readonly node: string;
   readonly app_id: string;
+  /** Its app's name, where it can be read. */
+  readonly app?: string;
   readonly state: string;
   readonly turn_id: string | null;
   readonly waiting: number;

@@ -52,12 +52,15 @@ export interface ConversationFilter {
   readonly state: TurnState | null;
   /** An answer in it has this thumb. */
   readonly rating: 1 | -1 | null;
+  /** Stand in what was asked first, whatever their case in ASCII. */
+  readonly words: string | null;
   readonly fromMs: number | null;
   readonly toMs: number | null;
 }
 
 const KEPT = `(:channel IS NULL OR channel = :channel) AND (:state IS NULL OR ${NEWEST_STATE} = :state)
-  AND (:rating IS NULL OR EXISTS (SELECT 1 FROM feedback WHERE conversation_id = conversations.id AND rating = :rating))`;
+  AND (:rating IS NULL OR EXISTS (SELECT 1 FROM feedback WHERE conversation_id = conversations.id AND rating = :rating))
+  AND (:words IS NULL OR instr(lower(${FIRST_WORDS}), lower(:words)) > 0)`;
 
 /** Conversations of an app or of one person of it, in the order of an index, that were active in the time; what is kept of them is told after. */
 function inOrder(filter: ConversationFilter): string {
@@ -71,17 +74,17 @@ export function listConversations(
   appId: string,
   { filter, before, limit }: { filter: ConversationFilter; before: PageKey | null; limit: number },
 ): ConversationsPage {
-  const { channel, state, rating, endUserId, fromMs, toMs } = filter;
+  const { channel, state, rating, words, endUserId, fromMs, toMs } = filter;
   const start = pageStart(before);
   const { atMs, key } = toMs !== null && toMs <= start.atMs ? { atMs: toMs, key: '' } : start;
   const whose = { appId, atMs, key, fromMs: fromMs ?? 0, ...(endUserId === null ? {} : { endUserId }) };
   const from = `FROM conversations WHERE id IN (
       SELECT id FROM (SELECT id, channel ${inOrder(filter)} LIMIT :scanned) AS conversations WHERE ${KEPT} LIMIT :limit)
     ORDER BY updated_at_ms DESC, id DESC`;
-  const conversations = conversationHead.all(db, from, { ...whose, channel, state, rating, limit, scanned: SCANNED_MAX });
+  const conversations = conversationHead.all(db, from, { ...whose, channel, state, rating, words, limit, scanned: SCANNED_MAX });
   const last = conversations.at(-1);
   if (conversations.length === limit && last !== undefined) return { conversations, next: { atMs: last.updatedAtMs, key: last.id } };
-  if (channel === null && state === null && rating === null) return { conversations, next: null };
+  if (channel === null && state === null && rating === null && words === null) return { conversations, next: null };
   const scanned = conversationPlace.get(db, `${inOrder(filter)} LIMIT 1 OFFSET :skipped`, { ...whose, skipped: SCANNED_MAX - 1 });
   return { conversations, next: scanned === undefined ? null : { atMs: scanned.updatedAtMs, key: scanned.id } };
 }

@@ -24,7 +24,9 @@ test('APPS-1, APPS-2: from the overview to an organisation with an app and its k
   await waitForPage(page, 'Shop');
   await page.getByText('rd_pk_live_').waitFor();
   await page.getByText('rd_pk_test_').waitFor();
-  await page.getByText('not live yet').waitFor();
+  await page.getByRole('main').getByText('not live yet').waitFor();
+  // No source and no screen: that is neither passed nor open.
+  await page.getByText('0 of 2 checks pass').waitFor();
   const sections = page.getByRole('navigation', { name: 'Pages' }).getByRole('region', { name: 'App' });
   assert.equal(await sections.getByRole('link', { name: 'Summary' }).getAttribute('aria-current'), 'page');
   await look(page, 'app');
@@ -33,6 +35,10 @@ test('APPS-1, APPS-2: from the overview to an organisation with an app and its k
   await waitForPage(page, HOSTILE);
   await page.getByRole('table').getByRole('link', { name: 'Shop' }).waitFor();
   await look(page, 'organisation');
+  await page.getByRole('button', { name: 'New app' }).click();
+  await page.getByRole('dialog', { name: 'New app' }).getByLabel('Name of the app').waitFor();
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await page.keyboard.press('Escape');
   await page.goto(`${new URL(page.url()).origin}/console/apps/app_none/settings`);
   await waitForPage(page, 'There is no such app');
   await page.getByRole('alert').waitFor();

@@ -17,7 +17,7 @@ async function waitForRows(page: Page, ids: readonly string[]): Promise<void> {
   }, ids);
 }
 
-test('SAID-4: conversations are found by time, state, thumbs and key together; the address says it, and Back takes it back', async (t) => {
+test('SAID-4: conversations are found by words, time, state, thumbs and key together; the address says it, and Back takes it back', async (t) => {
   const it = await startScriptedChat(t);
   const world = await openWorld(t, it.service);
   // A request that the model refuses for good: the turn fails.
@@ -60,6 +60,16 @@ test('SAID-4: conversations are found by time, state, thumbs and key together; t
 
   await page.getByRole('link', { name: 'Show all' }).click();
   await waitForRows(page, all);
+  const find = page.getByLabel('Find by words of the first question, or by any id');
+  await find.fill('wHICH one');
+  await find.press('Enter');
+  await waitForRows(page, [thread(liked)]);
+  assert.equal(new URL(page.url()).searchParams.get('words'), 'wHICH one');
+  await page.getByLabel('Newest turn').selectOption('failed');
+  await page.getByText('None is like that.').waitFor();
+  await page.getByRole('link', { name: 'Show all' }).click();
+  await waitForRows(page, all);
+  assert.equal(await find.inputValue(), '');
   await page.getByLabel('When').selectOption('between');
   await waitForRows(page, all);
   await page.getByLabel('to', { exact: true }).fill('2026-01-31T12:00');

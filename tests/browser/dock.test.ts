@@ -17,7 +17,7 @@ test('DOCK-1, DOCK-2: one key shows on every page what failed, grouped, and what
   const dock = page.getByRole('complementary', { name: 'Dock' });
   await dock.getByText('Open a page of an app: what failed in it is here.').waitFor();
   await page.goto(`${it.service.baseUrl}/console/apps/${it.app.appId}`);
-  await dock.getByText('chat-turn 1 ×').waitFor();
+  await dock.getByText('Chat turn 1 ×').waitFor();
   await dock.getByText('completed').first().waitFor();
   await look(page, 'dock');
   assert.deepEqual(await axeFaults(page), []);
@@ -27,16 +27,16 @@ test('DOCK-1, DOCK-2: one key shows on every page what failed, grouped, and what
   await lines.nth(before).waitFor();
 
   await page.goto(`${it.service.baseUrl}/console/apps/${it.app.appId}/conversations/${thread(first)}`);
-  await dock.getByText('chat-turn turn.open').waitFor();
+  await dock.getByText('Chat turn turn.open').waitFor();
   await it.say('More', { conversation_id: thread(first) });
-  await dock.getByText('chat-turn turn.open').nth(1).waitFor();
+  await dock.getByText('Chat turn turn.open').nth(1).waitFor();
 
   await page.getByRole('button', { name: 'Close d' }).click();
   await dock.waitFor({ state: 'detached' });
   await page.goto(`${it.service.baseUrl}/console/apps/${it.app.appId}`);
   await page.getByRole('region', { name: 'Keys' }).waitFor();
   await page.keyboard.press('d');
-  await dock.getByText('chat-turn 1 ×').click();
+  await dock.getByText('Chat turn 1 ×').click();
   await dock
     .getByRole('link')
     .filter({ hasText: /^\d\d:/ })

@@ -37,7 +37,7 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   await row.getByText('the model’s server failed, status 500, server_error').waitFor();
   await look(page, 'failing-conversations');
   await row.getByRole('link').first().click();
-  await waitForPage(page, 'A conversation');
+  await waitForPage(page, 'Where is my order?');
   await page.getByText('The answer could not be finished. Try again.').waitFor();
   await page
     .getByText(/status 500 server_error: The engine is down\./)
@@ -62,7 +62,7 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   await page.setViewportSize({ width: 1_360, height: 860 });
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.goBack();
-  await waitForPage(page, 'A conversation');
+  await waitForPage(page, 'Where is my order?');
   await page.setViewportSize({ width: 390, height: 800 });
   await look(page, 'failing-conversation-narrow');
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);

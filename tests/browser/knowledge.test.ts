@@ -14,7 +14,7 @@ test('READ-1, READ-2: sources are added and followed, found, archived and taken 
   const operator = createOperator(service.baseUrl, service.operatorToken);
   const { page } = await signedIn(`/console/apps/${appId}/knowledge`, { bypassCSP: true });
   await waitForPage(page, 'Knowledge');
-  await page.getByRole('heading', { name: 'Add the first source' }).waitFor();
+  await page.getByRole('button', { name: 'Add the first source' }).click();
   await page.getByLabel('What it is').selectOption('text');
   await page.getByLabel('Title').fill(HOSTILE);
   await page.getByLabel('Text', { exact: true }).fill('# Returns\n\nSend anything back within 30 days.');
@@ -23,6 +23,8 @@ test('READ-1, READ-2: sources are added and followed, found, archived and taken 
   await page.getByRole('button', { name: 'Add the text' }).click();
   const table = page.getByRole('table');
   await table.getByText(HOSTILE).waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Add a source' }).click();
   await page.getByLabel('Address').fill('http://192.168.1.4/');
   await page.getByRole('button', { name: 'Add the link' }).click();
   await table.getByText('The address leads to a private address').waitFor();

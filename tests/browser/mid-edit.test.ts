@@ -68,7 +68,7 @@ const FORMS: readonly Form[] = [
     stored: async (read) => ((await read('/actions')).actions as { description: string }[])[0]?.description,
   },
   {
-    path: '/knowledge',
+    path: '/knowledge?add=source',
     title: 'Knowledge',
     save: 'Add the text',
     fill: async (page) => {

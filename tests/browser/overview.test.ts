@@ -17,8 +17,8 @@ const AT_A_TIME = 8;
 const HOSTILE = '<img src=x onerror="document.title=1">%_';
 
 /** The page shows so many organisations. */
-async function waitForCards(page: Page, count: number): Promise<void> {
-  await page.waitForFunction((wanted) => document.querySelectorAll('main .card h2 a:not(.card-credit)').length === wanted, count);
+async function waitForOrganisations(page: Page, count: number): Promise<void> {
+  await page.waitForFunction((wanted) => document.querySelectorAll('main th[scope=rowgroup] a:first-child').length === wanted, count);
 }
 
 test('APPS-6: each of more than 200 organisations is reached, page after page or by a part of its name, which is in the address', async (t) => {
@@ -35,33 +35,33 @@ test('APPS-6: each of more than 200 organisations is reached, page after page or
   assert.equal((await operator('POST', '/orgs', { name: `Zebra ${HOSTILE}` })).status, 201);
   const world = await openWorld(t, service);
   const { page } = await world.signedIn('/console');
-  await waitForCards(page, 50);
+  await waitForOrganisations(page, 50);
   for (const shown of [100, 150, 200, 204]) {
     await page.getByRole('button', { name: 'Show more' }).click();
-    await waitForCards(page, shown);
+    await waitForOrganisations(page, shown);
   }
   await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: `Zebra ${HOSTILE}` }).waitFor();
 
   const find = page.getByLabel('Find an organisation');
   await find.fill('zEBra <img');
-  await waitForCards(page, 1);
+  await waitForOrganisations(page, 1);
   await page.getByRole('link', { name: `Zebra ${HOSTILE}` }).waitFor();
   await look(page, 'overview-found');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.reload();
-  await waitForCards(page, 1);
+  await waitForOrganisations(page, 1);
   assert.equal(await find.inputValue(), 'zEBra <img');
   await page.getByRole('link', { name: `Zebra ${HOSTILE}` }).click();
   await waitForPage(page, `Zebra ${HOSTILE}`);
   await page.goBack();
-  await waitForCards(page, 1);
+  await waitForOrganisations(page, 1);
   await find.fill('%');
-  await waitForCards(page, 1);
+  await waitForOrganisations(page, 1);
   await find.fill('nobody');
   await page.getByText('No organisation has nobody in its name.').waitFor();
   await find.fill('');
-  await waitForCards(page, 50);
+  await waitForOrganisations(page, 50);
 });
 
 /** Days that were before the test. */
@@ -81,7 +81,7 @@ function storeDays(dataDir: string, organisationId: string, appId: string): void
   db.close();
 }
 
-test('CONSOLE-31, CONSOLE-32: the overview and the summary of an app have its numbers, which move while one looks', async (t) => {
+test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an app have its numbers, which move while one looks', async (t) => {
   const it = await startScriptedChat(t);
   const { dataDir, baseUrl, operatorToken } = it.service;
   const operator = createOperator(baseUrl, operatorToken);
@@ -98,15 +98,27 @@ test('CONSOLE-31, CONSOLE-32: the overview and the summary of an app have its nu
   const row = page.getByRole('row', { name: /Test app/ });
   await row.getByRole('cell', { name: '33 %' }).waitFor();
   const turns = row.getByRole('cell').first();
-  assert.match(await turns.innerText(), /3$/);
+  assert.equal(await turns.innerText(), '3');
+  const table = page.getByRole('table');
+  assert.equal(await table.count(), 1, 'all organisations in one table');
+  // Of the organisation first, then of its apps, the used one before the other.
+  const names = await table.getByRole('rowheader').allInnerTexts();
+  assert.deepEqual(
+    names.map((name) => name.split('\n')[0]?.replace(/ plan.*/, '')),
+    ['Test', 'Test app', 'Returns not live yet'],
+  );
+  await page.getByText('1 of 3 answers failed today, all of them in Test app.').waitFor();
+  await page.getByRole('region', { name: 'Today' }).getByText('1 of 2 apps in use').waitFor();
   await page.getByText('Went live').waitFor();
   await look(page, 'overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await ask('And now?');
   await row.getByRole('cell', { name: '25 %' }).waitFor();
-  assert.match(await turns.innerText(), /4$/);
+  assert.equal(await turns.innerText(), '4');
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+  // Rows are lines there, so that nothing has to be scrolled for.
+  assert.equal(await table.evaluate(({ scrollWidth, parentElement }) => scrollWidth <= (parentElement?.clientWidth ?? 0)), true);
   await page.setViewportSize({ width: 1_360, height: 860 });
 
   await row.getByRole('link', { name: 'Test app' }).click();

@@ -57,5 +57,5 @@ test('PAGE-10: pages, sections, apps, conversations and ids are found by keys fr
   await page.getByRole('option', { name: thread(asked), selected: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/conversations/${thread(asked)}`));
-  await waitForPage(page, 'A conversation');
+  await waitForPage(page, 'Hello');
 });

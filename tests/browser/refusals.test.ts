@@ -21,7 +21,7 @@ const FORMS: readonly Form[] = [
   { name: 'persona', path: '/assistant', sends: /\/experience$/, label: 'Greeting', text: 'Welcome', button: 'Save the draft' },
   { name: 'look', path: '/appearance', sends: /\/appearance$/, label: 'Words on the launcher', text: 'Ask us', button: 'Save the draft' },
   {
-    ...{ name: 'source', path: '/knowledge', sends: /\/knowledge$/ },
+    ...{ name: 'source', path: '/knowledge?add=source', sends: /\/knowledge$/ },
     ...{ label: 'Address', text: 'https://shop.example.com/help', button: 'Add the link' },
   },
 ];

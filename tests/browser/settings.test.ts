@@ -58,9 +58,9 @@ test('APPS-5: keys are made and revoked, the identity secret is shown and rotate
   await secret.getByText('Signatures made with the one before count until').waitFor();
   assert.notEqual(await shown.textContent(), before);
   await page.getByRole('button', { name: 'Suspend the app' }).click();
-  await page.locator('.bar-state').getByText('suspended').waitFor();
+  await page.locator('.side-note').getByText('suspended').waitFor();
   await page.getByRole('button', { name: 'Resume the app' }).click();
-  await page.locator('.bar-state').getByText('live').waitFor();
+  await page.locator('.side-note').getByText('live', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Delete…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete Test app' });
   await dialog.getByLabel('Type Test app to go on').fill('Test');

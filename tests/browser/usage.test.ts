@@ -24,6 +24,12 @@ function storeHours(dataDir: string, { organisationId, appId }: { readonly organ
     db.exec(`INSERT INTO tried_hours (app_id, kind, hour, tried, failed) VALUES ('${appId}', 'model', ${now - before}, ${tried}, ${failed}),
       ('${appId}', 'backend', ${now - before}, ${calls}, ${before % 31 === 5 ? 1 : 0})`);
   }
+  // Two months ago an attempt cost something and did not end.
+  const then = new Date();
+  const day = new Date(Date.UTC(then.getUTCFullYear(), then.getUTCMonth() - 2, 7)).toISOString().slice(0, 10);
+  db.exec(
+    `INSERT INTO usage_days (app_id, channel, day, turns, cost_microusd, failed_microusd) VALUES ('${appId}', 'live', '${day}', 3, 0, 90000)`,
+  );
   db.close();
   return model;
 }
@@ -39,7 +45,6 @@ test('SPEND-1, CONSOLE-34, CONSOLE-35, PAGE-11: the days of a month as plot and 
   const { page } = await world.signedIn(`/console/orgs/${organisationId}/usage`, { bypassCSP: true });
   await waitForPage(page, 'Usage');
   await page.getByRole('img', { name: 'Spend by day' }).waitFor();
-  await page.getByText('As a table').click();
   const today = new Date().toISOString().slice(0, 10);
   const shown = new Date(today).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
   await page.getByRole('row', { name: new RegExp(`^${shown} .* 1$`) }).waitFor();
@@ -53,8 +58,22 @@ test('SPEND-1, CONSOLE-34, CONSOLE-35, PAGE-11: the days of a month as plot and 
   await look(page, 'usage');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('link', { name: 'The month before' }).click();
-  await page.getByText('Nothing was used in this month.').waitFor();
+  await page.getByText('Nothing was used in this month.').first().waitFor();
   assert.match(page.url(), /month=\d{4}-\d{2}/);
+  // What was not charged is no failure: it is told apart, and nothing of it is red.
+  await page.getByRole('link', { name: 'The month before' }).click();
+  await page.getByText('They draw no credit.').waitFor();
+  await page.getByRole('row', { name: /^7 \S+ \d{4} .*0\.09 USD .* 3$/ }).waitFor();
+  const red = await page.evaluate(() => {
+    const probe = Object.assign(document.createElement('i'), { className: 'is-failing' });
+    document.body.append(probe);
+    const red = getComputedStyle(probe).color;
+    probe.remove();
+    const drawn = [...document.querySelectorAll('main *')].flatMap((each) => [getComputedStyle(each).color, getComputedStyle(each).fill]);
+    return drawn.filter((colour) => colour === red).length;
+  });
+  assert.equal(red, 0);
+  await page.goBack();
   await page.goBack();
   await page
     .getByRole('region', { name: 'Health by app' })

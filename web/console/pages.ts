@@ -6,7 +6,7 @@ import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
 
 /** Headings of the navigation, in their order; '' has none. */
-export const GROUPS = ['', 'What it is', 'What it does', 'How it thinks'] as const;
+export const GROUPS = ['', 'The service'] as const;
 
 interface PageEntry {
   readonly path: string;
@@ -40,12 +40,12 @@ export const PAGES: readonly PageEntry[] = [
   page('/console/apps/:app/usage', async () => (await import('./usage/app-usage-page.tsx')).AppUsagePage),
   page('/console/orgs/:org/usage', async () => (await import('./usage/organisation-usage-page.tsx')).OrganisationUsagePage),
   page('/console/apps/:app/settings', async () => (await import('./settings/settings-page.tsx')).SettingsPage),
-  page('/console/nodes', async () => (await import('./nodes/nodes-page.tsx')).NodesPage, { label: 'Nodes', group: 'What it does' }),
+  page('/console/nodes', async () => (await import('./nodes/nodes-page.tsx')).NodesPage, { label: 'Nodes', group: 'The service' }),
   page('/console/machines', async () => (await import('./machines/machines-page.tsx')).MachinesPage, {
     label: 'Machines',
-    group: 'How it thinks',
+    group: 'The service',
   }),
-  page('/console/traces', async () => (await import('./traces/traces-page.tsx')).TracesPage, { label: 'Traces', group: 'How it thinks' }),
+  page('/console/traces', async () => (await import('./traces/traces-page.tsx')).TracesPage, { label: 'Traces', group: 'The service' }),
   page('/console/traces/file', async () => (await import('./traces/trace-file-page.tsx')).TraceFilePage),
   page('/console/traces/moves/:org', async () => (await import('./traces/trace-page.tsx')).MoveTracePage),
   page('/console/traces/:app', async () => (await import('./traces/trace-page.tsx')).TracePage),

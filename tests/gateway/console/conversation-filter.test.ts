@@ -77,6 +77,15 @@ test('CONSOLE-27: conversations by thumbs, also together with state, time and ki
   assert.deepEqual(await ids(app, `rating=-1&limit=1&after=${first.next}`), [id(1)]);
 });
 
+test('CONSOLE-27: conversations by words of their first question, in any case, also together with the state', async (t) => {
+  const { app, made, id } = await fiveConversations(t);
+  goOn(app, made[1], 'failed', 1);
+  const all = [4, 3, 2, 1, 0].map(id);
+  assert.deepEqual(await ids(app, `words=${encodeURIComponent('hOW LO')}`), all);
+  assert.deepEqual(await ids(app, 'words=how&state=failed'), [id(1)]);
+  for (const words of ['nothing like it', '%', 'h_w']) assert.deepEqual(await ids(app, `words=${encodeURIComponent(words)}`), [], words);
+});
+
 test('CONSOLE-27: a filter that keeps nothing for long answers a short page, and the next goes on behind it', async (t) => {
   const app = await serveAnsweredApp(t);
   const old = converse(app, { atMs: START });
@@ -102,5 +111,8 @@ test('CONSOLE-27: what is malformed of a filter is named, and nothing is listed'
   for (const query of refused) {
     const answer = await app.console('GET', `/apps/${app.appId}/conversations?${query}`);
     assertRefused(answer, 400, 'invalid_request', new RegExp(`^${query.split('=')[0]} must be`));
+  }
+  for (const words of ['', 'w'.repeat(201)]) {
+    assertRefused(await app.console('GET', `/apps/${app.appId}/conversations?words=${words}`), 400, 'invalid_request', /^words must have/);
   }
 });

@@ -119,7 +119,7 @@ test('STORE-18: what is read of messages and their blocks is found by index or p
 test('STORE-18, CONSOLE-27: conversations that a filter keeps are looked through by index, in order and no further than is needed', (t) => {
   const { db, appId } = talk(t);
   const { spy, plans } = planning(db);
-  const filter: ConversationFilter = { endUserId: null, channel: 'live', state: 'failed', rating: -1, fromMs: 1, toMs: 9 };
+  const filter: ConversationFilter = { endUserId: null, channel: 'live', state: 'failed', rating: -1, words: 'a', fromMs: 1, toMs: 9 };
   listConversations(spy, appId, { filter, before: null, limit: 10 });
   listConversations(spy, appId, { filter: { ...filter, endUserId: 'usr_1' }, before: null, limit: 10 });
   const [ofApp = '', ofPerson = ''] = plans;

@@ -8,22 +8,24 @@ import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { NONE } from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { Form } from '../parts/form.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
-import { momentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
+import { type Builds, BuildsCard } from './builds-card.tsx';
 import {
   actionMark,
   type Definition,
   definitionOf,
   differing,
-  type Manifest,
   type Mark,
+  RISKS,
   type Row,
   rowsOf,
   screenMark,
+  titleOf,
 } from './declared.ts';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { TrialCard } from './trial-card.tsx';
@@ -59,13 +61,6 @@ export function ActionsPage() {
 }
 
 type DeclaredRow = Row<DeclaredAction | DeclaredScreen>;
-
-interface Builds {
-  /** The one that counts. */
-  readonly manifest: Manifest | null;
-  /** The one that called in last, where that is another one. */
-  readonly newest: Manifest | null;
-}
 
 interface Lists {
   readonly actions?: readonly DeclaredAction[];
@@ -108,47 +103,6 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
   );
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>> = {
-  vouched: () => 'It counts: it called in before the app was live, or people who were signed in use it.',
-  in_use: (hours) => `It counts: turns used it in ${counted(hours, 'different hour')}.`,
-  new: (hours) => (hours === 0 ? 'No turn has used it yet.' : `Turns used it in ${counted(hours, 'hour')} so far.`),
-};
-
-/** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
-function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
-  if (manifest === null && newest === null) return <p class="hint">No build has called in yet.</p>;
-  const rows = [
-    ...(newest === null ? [] : [{ build: newest, role: 'newest', signal: 'is-wait' }]),
-    ...(manifest === null ? [] : [{ build: manifest, role: newest === null ? 'newest, counts' : 'counts', signal: 'is-ok' }]),
-  ];
-  return (
-    <Card title="Builds">
-      <ul class="lines builds">
-        {rows.map(({ build: { sdk, document, standing, hours, last_seen_at: at }, role, signal }) => (
-          <li key={role} class="line">
-            <span class={`chip ${signal}`}>{role}</span>
-            <div class="line-text">
-              <b>{sdk}</b> registers {counted(document.actions.length, 'action')} and {counted(document.routes.length, 'screen')}, called in{' '}
-              {momentOf(at)}
-              <p class="line-note">
-                {REASONS[standing](hours)}
-                {role === 'newest' && ` ${UNPROVEN}`}
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
-
-const UNPROVEN =
-  'It counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
-
 interface ChosenProps {
   readonly app: App;
   readonly kind: Kind;
@@ -169,9 +123,13 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
       {row !== undefined && (
         <section class="card" aria-label={row.name}>
           <h2>
-            <code>{row.name}</code> <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
+            <span>
+              {titleOf(row)} <code class="quiet">{row.name}</code>
+            </span>
+            <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
           </h2>
           <div class="card-body">
+            {row.declared !== undefined && <p>{row.declared.description}</p>}
             <p class="hint">{markOf(row).what}</p>
             {row.build === undefined && row.newest !== undefined && (
               <details open={declared === undefined}>
@@ -236,16 +194,20 @@ function DeclaredTable({ kind, rows, markOf, chosen, show, hasNewest }: Declared
       ) : (
         <Scrolling label={`${label}, side by side`}>
           <Table
+            look="list stacks"
             rows={rows}
             keyOf={({ name }) => name}
             isCurrent={({ name }) => name === chosen}
             columns={[
               {
-                title: 'Name',
-                of: ({ name }) => (
-                  <button type="button" class="link" onClick={() => show(name)}>
-                    <code class="declared-name">{name}</code>
-                  </button>
+                title: kind === 'actions' ? 'Action' : 'Screen',
+                of: (row) => (
+                  <>
+                    <button type="button" class="link declared-name" onClick={() => show(row.name)}>
+                      {titleOf(row)}
+                    </button>
+                    <code class="below">{row.name}</code>
+                  </>
                 ),
               },
               { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
@@ -271,15 +233,14 @@ const EMPTY: Readonly<Record<Kind, string>> = {
     'Nothing yet. A screen is a place in the app that an answer may lead to. Declare the ones you plan, and the build that registers them is checked against it.',
 };
 
-function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined): string {
-  if (declared === undefined) return '·';
-  return 'method' in declared ? `${declared.method} ${declared.host}, ${declared.risk}` : declared.title;
+function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined) {
+  if (declared === undefined) return NONE;
+  return 'method' in declared ? `${RISKS[declared.risk] ?? declared.risk}, at ${declared.host}` : declared.title;
 }
 
-function buildWords(build: Definition | undefined): string {
-  if (build === undefined) return '·';
-  const said = build.title ?? build.risk ?? 'read';
-  return typeof said === 'string' ? said : '';
+function buildWords(build: Definition | undefined) {
+  if (build === undefined) return NONE;
+  return typeof build.title === 'string' ? build.title : (RISKS[String(build.risk ?? 'read')] ?? String(build.risk));
 }
 
 function placeOf({ needs_key: key }: DeclaredAction): string {

@@ -77,7 +77,7 @@ export interface Mark {
 }
 
 const ONLY_NEWEST: Mark = {
-  word: 'not yet',
+  word: 'newest only',
   signal: 'is-wait',
   what: 'Only the newest build registers it, and that one does not count yet: see above why.',
 };
@@ -113,3 +113,12 @@ export function screenMark(row: Row<DeclaredScreen>): Mark {
     return { word: 'differs', signal: 'is-wait', what: `Another one in the build: ${fields.join(', ')}. The build's counts.` };
   return { word: 'in both', signal: 'is-ok', what: 'The latest build registers it.' };
 }
+
+/** `get_order_status` → `Get order status`; a screen has a title of its own. */
+export function titleOf({ name, declared, build, newest }: Row<object>): string {
+  const title = [declared, build, newest].map((each) => (each as Definition | undefined)?.title).find((each) => typeof each === 'string');
+  const words = name.replaceAll('_', ' ');
+  return typeof title === 'string' && title !== '' ? title : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const RISKS: Readonly<Record<string, string>> = { read: 'reads', write: 'changes', destructive: 'destroys' };

@@ -23,7 +23,7 @@ import { SideBySide } from '../parts/choices.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { type App, appAddress, appPath, markOf, SECTIONS } from './app.ts';
+import { type App, appAddress, appPath, buildName, markOf, NOTHING_TO_CHECK, SECTIONS } from './app.ts';
 import { AppPage } from './app-page.tsx';
 
 const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
@@ -34,10 +34,12 @@ function SectionLink({ app, section }: { readonly app: App; readonly section: st
   return <Button label={`Open ${found.label}`} href={appAddress(app.id, section)} />;
 }
 
-function CheckCount({ checks }: { readonly checks: AppStatus['go_live'] }) {
+/** What has nothing to check neither passes nor is open. */
+function CheckCount({ go_live: checks, facts }: AppStatus) {
+  const checked = checks.filter((check) => markOf(check, facts).word !== NOTHING_TO_CHECK);
   return (
     <small>
-      {checks.filter(({ ok }) => ok).length} of {checks.length} checks pass
+      {checked.filter(({ ok }) => ok).length} of {checked.length} checks pass
     </small>
   );
 }
@@ -70,7 +72,7 @@ function GoLiveCard({ app }: { readonly app: App }) {
   return (
     <section class="card" aria-label="On the way to people">
       <h2>
-        {app.live ? 'Live' : 'On the way to people'} {answer !== undefined && <CheckCount checks={answer.go_live} />}
+        {app.live ? 'What is checked' : 'On the way to people'} {answer !== undefined && <CheckCount {...answer} />}
       </h2>
       <Problem error={error} retry={reload} />
       {isNew && (
@@ -109,7 +111,7 @@ function KeysCard({ id }: { readonly id: string }) {
       <ul class="lines">
         {answer?.keys.map(({ id: keyId, key, channel }) => (
           <li key={keyId} class="line">
-            <span class={channel === 'live' ? 'chip is-ok' : 'chip'}>{channel}</span>
+            <span class="chip">{channel}</span>
             <code class="line-text selectable">{key}</code>
             <CopyButton text={key} label={`Copy the ${channel} key`} />
           </li>
@@ -161,6 +163,7 @@ function BuildsCard({ app, builds }: { readonly app: string; readonly builds: re
     <Card title="Builds that call in" aside={<a href={appAddress(app, 'actions')}>Actions and screens</a>} label="Builds">
       <Scrolling label="Builds that call in">
         <Table
+          look="list stacks"
           rows={builds}
           keyOf={({ hash }) => hash}
           columns={[
@@ -168,7 +171,7 @@ function BuildsCard({ app, builds }: { readonly app: string; readonly builds: re
               title: 'Platform and version',
               of: ({ sdk, hash, counts }) => (
                 <>
-                  {sdk} {counts && <span class="chip is-accent">counts</span>}{' '}
+                  {buildName(sdk)} {counts && <span class="chip is-accent">counts</span>}{' '}
                   {hash === newest && !counts && <span class="chip">newest</span>}
                 </>
               ),
@@ -228,7 +231,7 @@ function Facts({ app }: { readonly app: App }) {
     <p class="facts">
       <span>{app.published_version === null ? 'Nothing published yet' : `Version ${app.published_version} is published`}</span>
       <span>{app.handshake_at === null ? 'The app has not called in yet' : 'The app has called in'}</span>
-      <code class="selectable">{app.id}</code>
+      <code class="selectable quiet">{app.id}</code>
     </p>
   );
 }

@@ -26,6 +26,10 @@ function useOpenedApp() {
 
 interface AppPageProps {
   readonly title?: string;
+  /** Absent: that of the app, on its first page. */
+  readonly state?: ComponentChildren;
+  /** Sections of the app that it is below. */
+  readonly above?: readonly { readonly label: string; readonly section: string }[];
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly fills?: boolean;
@@ -37,17 +41,18 @@ export function AppStateChip({ app }: { readonly app: Pick<App, 'live' | 'suspen
   return <span class={`chip is-${signal}`}>{word}</span>;
 }
 
-export function AppPage({ title, children, ...frame }: AppPageProps) {
+export function AppPage({ title, above = [], children, ...frame }: AppPageProps) {
   const { id, app, organisation, error } = useOpenedApp();
   const crumbs: Crumb[] = [];
   if (app !== undefined) crumbs.push({ label: organisation?.name ?? 'Organisation', href: organisationAddress(app.org_id) });
   if (title !== undefined && app !== undefined) crumbs.push({ label: app.name, href: appAddress(app.id) });
+  if (app !== undefined) crumbs.push(...above.map(({ label, section }) => ({ label, href: appAddress(app.id, section) })));
   const isUnknown = error?.code === 'not_found';
   return (
     <Page
       title={isUnknown ? 'There is no such app' : (title ?? app?.name ?? 'App')}
       crumbs={crumbs}
-      {...(app === undefined ? {} : { state: <AppStateChip app={app} /> })}
+      {...(app === undefined || title !== undefined ? {} : { state: <AppStateChip app={app} /> })}
       {...frame}
     >
       <Problem error={error} {...(isUnknown ? {} : { retry: () => void readApp(id) })} />

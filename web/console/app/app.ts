@@ -16,35 +16,46 @@ export function organisationAddress(id: string): string {
   return `/console/orgs/${encodeURIComponent(id)}`;
 }
 
+/** `web/0.51.0` as a person says it: `Web 0.51.0`. */
+export function buildName(sdk: string): string {
+  return sdk.replace('/', ' ').replace(/^./, (first) => first.toUpperCase());
+}
+
 export function stateOf({ live, suspended }: Pick<App, 'live' | 'suspended'>) {
   if (suspended) return { word: 'suspended', signal: 'bad' };
   return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
 }
 
+export const NOTHING_TO_CHECK = 'nothing to check';
+
 /** A go-live check: one that passes because there is nothing to check is told so. */
 export function markOf({ key, ok }: Check, { knowledge, declaredScreens }: AppStatus['facts']) {
   if (!ok) return { look: 'mark', sign: '', word: 'open' };
   const isEmpty = (key === 'knowledge' && knowledge.indexed === 0) || (key === 'screens' && declaredScreens === 0);
-  return isEmpty ? { look: 'mark', sign: '–', word: 'nothing to check' } : { look: 'mark is-ok', sign: '✓', word: 'passed' };
+  return isEmpty ? { look: 'mark', sign: '–', word: NOTHING_TO_CHECK } : { look: 'mark is-ok', sign: '✓', word: 'passed' };
 }
 
-interface Section {
+export interface Section {
   readonly name: string;
   readonly label: string;
+  /** Its heading in the navigation; '' has none. */
+  readonly group: '' | 'What it is' | 'What it does';
 }
 
-/** In the order of the way from nothing to a live app. To add one, write its line here and its page in ../pages.ts. */
+/** In their order in the navigation, group by group. To add one, write its line here and its page in ../pages.ts. */
 export const SECTIONS: readonly Section[] = [
-  { name: '', label: 'Summary' },
-  { name: 'setup', label: 'Setup' },
-  { name: 'appearance', label: 'Appearance' },
-  { name: 'assistant', label: 'Assistant' },
-  { name: 'knowledge', label: 'Knowledge' },
-  { name: 'actions', label: 'Actions and screens' },
-  { name: 'proposals', label: 'Proposals' },
-  { name: 'test', label: 'Test' },
-  { name: 'go-live', label: 'Go live' },
-  { name: 'conversations', label: 'Conversations' },
-  { name: 'usage', label: 'Usage' },
-  { name: 'settings', label: 'Settings' },
+  { name: '', label: 'Summary', group: '' },
+  { name: 'setup', label: 'Setup', group: '' },
+  { name: 'go-live', label: 'Go live', group: '' },
+  { name: 'settings', label: 'Settings', group: '' },
+  { name: 'appearance', label: 'Appearance', group: 'What it is' },
+  { name: 'assistant', label: 'Assistant', group: 'What it is' },
+  { name: 'knowledge', label: 'Knowledge', group: 'What it is' },
+  { name: 'actions', label: 'Actions and screens', group: 'What it is' },
+  { name: 'proposals', label: 'Proposals', group: 'What it is' },
+  { name: 'test', label: 'Test', group: 'What it does' },
+  { name: 'conversations', label: 'Conversations', group: 'What it does' },
+  { name: 'usage', label: 'Usage', group: 'What it does' },
 ];
+
+export const SECTION_GROUPS: readonly Section['group'][] = ['', 'What it is', 'What it does'];

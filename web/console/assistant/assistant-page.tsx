@@ -71,6 +71,7 @@ const GROUPS: readonly { readonly title: string; readonly fields: readonly Field
         name: 'instructions',
         kind: 'long',
         label: 'Instructions',
+        rows: 6,
         max: PERSONA_TEXT_MAX_CHARS,
         hint: 'What it should know and do that knowledge and actions do not say.',
       },
@@ -117,7 +118,11 @@ function patchOf(changes: Partial<Fields>): ExperienceDraft {
 }
 
 export function AssistantPage() {
-  return <AppPage title="Assistant">{(app) => <Loaded app={app} />}</AppPage>;
+  return (
+    <AppPage title="Assistant" facts="Who answers, and how. People get what is published; the preview shows what is typed.">
+      {(app) => <Loaded app={app} />}
+    </AppPage>
+  );
 }
 
 function Loaded({ app }: { readonly app: App }) {

@@ -8,11 +8,12 @@ import { widgetSheets } from '../../sdk/look/sheets.ts';
 import { Answer } from '../../sdk/thread/answer.tsx';
 import { Said } from '../../sdk/thread/message.tsx';
 import { usePages } from '../api/pages-hook.ts';
-import { type App, appAddress } from '../app/app.ts';
+import type { App } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
+import { momentOf } from '../parts/times.ts';
 import { quietScene } from '../preview/preview-scene.ts';
-import { signalOf } from './conversation-table.tsx';
+import { Person, signalOf, stateWords } from './conversation-table.tsx';
 import { MessageFacts } from './message-facts.tsx';
 
 const PLACE_CSS = `
@@ -64,8 +65,23 @@ function MessageDrawing({ message }: { readonly message: Message }) {
   return <div ref={place} class="message-drawing" />;
 }
 
+/** Its title is what was asked first. */
 export function ConversationPage() {
-  return <AppPage title="A conversation">{(app) => <Conversation app={app} />}</AppPage>;
+  const { params } = useRoute();
+  const path = `/conversations/${encodeURIComponent(params.conversation ?? '')}?app=${encodeURIComponent(params.app ?? '')}&limit=50`;
+  const read = usePages<Transcript>(path);
+  const head = read.pages[0]?.conversation;
+  return (
+    <AppPage
+      title={head?.title || 'A conversation'}
+      {...(head?.turn_state != null && {
+        state: <span class={`chip ${signalOf(head.turn_state)}`}>{stateWords(head.turn_state)}</span>,
+      })}
+      above={[{ label: 'Conversations', section: 'conversations' }]}
+    >
+      {(app) => <Conversation app={app} {...read} />}
+    </AppPage>
+  );
 }
 
 function Row({ app, message, isMeant }: { readonly app: App; readonly message: Message; readonly isMeant: boolean }) {
@@ -81,31 +97,24 @@ function Row({ app, message, isMeant }: { readonly app: App; readonly message: M
   );
 }
 
-function Conversation({ app }: { readonly app: App }) {
-  const { params, query } = useRoute();
-  const id = params.conversation ?? '';
-  const path = `/conversations/${encodeURIComponent(id)}?app=${encodeURIComponent(app.id)}&limit=50`;
-  const { pages, next, error, isReading, reload, more } = usePages<Transcript>(path);
+type ConversationProps = ReturnType<typeof usePages<Transcript>> & { readonly app: App };
+
+function Conversation({ app, pages, next, error, isReading, reload, more }: ConversationProps) {
+  const { query } = useRoute();
   const head = pages[0]?.conversation;
-  const base = appAddress(app.id, 'conversations');
   return (
     <>
-      <p class="facts">
-        <a href={base}>All conversations</a>
-        {head !== undefined && (
-          <>
-            <code class="selectable">{head.id}</code>
-            {head.turn_state !== null && <span class={`chip ${signalOf(head.turn_state)}`}>{head.turn_state.replaceAll('_', ' ')}</span>}
-            <span>{head.channel === 'live' ? 'live' : 'test'}</span>
-            {head.external_user_id !== null && (
-              <a href={`${base}?person=${encodeURIComponent(head.external_user_id)}`}>{head.external_user_id}</a>
-            )}
-            <a href={`/console/traces/${encodeURIComponent(app.id)}?conversation_id=${encodeURIComponent(head.id)}`}>
-              All turns, step by step
-            </a>
-          </>
-        )}
-      </p>
+      {head !== undefined && (
+        <p class="facts">
+          <Person app={app.id} head={head} />
+          <span>{head.channel === 'live' ? 'by a live key' : 'by a test key'}</span>
+          <span>{momentOf(head.created_at)}</span>
+          <a href={`/console/traces/${encodeURIComponent(app.id)}?conversation_id=${encodeURIComponent(head.id)}`}>
+            All turns, step by step
+          </a>
+          <code class="selectable quiet">{head.id}</code>
+        </p>
+      )}
       <Problem error={error} retry={reload} />
       {head !== undefined && (
         <Card title="What was said" note="personal data as placeholders, as it is stored">

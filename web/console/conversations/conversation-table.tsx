@@ -22,6 +22,16 @@ export function signalOf(state: string): string {
   return SIGNALS[state] ?? 'is-wait';
 }
 
+const STATES: Readonly<Record<string, string>> = {
+  awaiting_confirmation: 'waits for a yes',
+  awaiting_tool_results: 'waits for the app',
+};
+
+/** A state of a turn or a call as a person says it. */
+export function stateWords(state: string): string {
+  return STATES[state] ?? state.replaceAll('_', ' ');
+}
+
 const CAUSES: Readonly<Record<FailureCause['kind'], string>> = {
   busy: 'the model is busy',
   exhausted: 'the model’s quota or credit is used up',
@@ -51,11 +61,23 @@ export function shortCause({ kind, status, code }: FailureCause): string {
   return [words, ...(status === undefined ? [] : [`status ${status}`]), ...(code === undefined ? [] : [code])].join(', ');
 }
 
+/** As the app names the person, or the end of the device's id. */
+export function Person({ app, head }: { readonly app: string; readonly head: ConversationHead }) {
+  const { external_user_id: person, device } = head;
+  if (person === null) return <span class="line-note">{device === null ? 'no device' : `device …${device}`}</span>;
+  return (
+    <a class="clipped" href={`${appAddress(app, 'conversations')}?person=${encodeURIComponent(person)}`}>
+      {person}
+    </a>
+  );
+}
+
 export function ConversationTable({ app, conversations }: { readonly app: string; readonly conversations: readonly ConversationHead[] }) {
   const base = appAddress(app, 'conversations');
   return (
     <Scrolling label="Rows">
       <Table
+        look="list stacks"
         rows={conversations}
         keyOf={({ id }) => id}
         columns={[
@@ -66,7 +88,9 @@ export function ConversationTable({ app, conversations }: { readonly app: string
                 <a class="clipped said-title" href={`${base}/${encodeURIComponent(id)}`}>
                   {title === '' ? 'Without words' : title}
                 </a>
-                <code class="said-id">{id}</code>
+                <code class="below is-id" title={id}>
+                  {id}
+                </code>
               </>
             ),
           },
@@ -75,21 +99,15 @@ export function ConversationTable({ app, conversations }: { readonly app: string
             of: ({ turn_state: state, turn_failure: failure }) =>
               state !== null && (
                 <>
-                  <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>{' '}
-                  {failure?.cause !== undefined && <span class="line-note">{shortCause(failure.cause)}</span>}
+                  <span class={state === 'completed' ? '' : `chip ${signalOf(state)}`}>{stateWords(state)}</span>{' '}
+                  {failure?.cause !== undefined && <small>{shortCause(failure.cause)}</small>}
                 </>
               ),
+            look: () => 'is-narrow',
           },
           {
             title: 'Person',
-            of: ({ external_user_id: person, device }) =>
-              person === null ? (
-                <span class="line-note">{device === null ? 'no device' : `device …${device}`}</span>
-              ) : (
-                <a class="clipped" href={`${base}?person=${encodeURIComponent(person)}`}>
-                  {person}
-                </a>
-              ),
+            of: (head) => <Person app={app} head={head} />,
           },
           { title: 'Messages', of: ({ messages }) => messages, look: 'number' },
           { title: 'Key', of: ({ channel }) => (channel === 'live' ? 'live' : 'test') },

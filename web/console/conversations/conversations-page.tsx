@@ -11,7 +11,7 @@ import { Card, Problem } from '../parts/card.tsx';
 import { More } from '../parts/form.tsx';
 import { momentOf } from '../parts/times.ts';
 import { ConversationTable } from './conversation-table.tsx';
-import { choicesOf, questionOf } from './filter.ts';
+import { addressWith, choicesOf, questionOf } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { PersonCard } from './person-card.tsx';
 
@@ -76,38 +76,41 @@ async function addressOf(app: string, id: string): Promise<string | undefined> {
   return people.length === 0 ? undefined : `${base}?person=${value}`;
 }
 
-function FindForm({ app }: { readonly app: App }) {
+interface FindProps {
+  readonly app: string;
+  readonly words: string | undefined;
+  readonly onWords: (words: string) => void;
+}
+
+/** One field for both: what is no id of anything is looked for in first questions. */
+function FindForm({ app, words = '', onWords }: FindProps) {
   const { route } = useLocation();
-  const [id, type] = useState('');
-  const [missing, miss] = useState('');
+  const [text, type] = useState(words);
   const act = useAct();
-  const find = () =>
+  const find = (wanted: string) =>
     act.run(async () => {
-      const address = await addressOf(app.id, id.trim());
-      if (address === undefined) miss(id.trim());
+      const address = wanted === '' || /\s/.test(wanted) ? undefined : await addressOf(app, wanted);
+      if (address === undefined) onWords(wanted);
       else route(address);
     });
   return (
     <form
-      class="find-by row"
+      class="find-by"
       onSubmit={(event) => {
         event.preventDefault();
-        miss('');
-        if (id.trim() !== '') find();
+        find(text.trim());
       }}
     >
       <input
-        class="input mono grows"
-        aria-label="Id of a conversation, a request, a turn or a person"
-        placeholder="Find by id: conversation, request, turn, or a person as the app names them"
-        value={id}
+        class="input"
+        type="search"
+        aria-label="Find by words of the first question, or by any id"
+        placeholder="Words of the first question, or any id"
+        value={text}
         onInput={(event) => type(event.currentTarget.value)}
       />
-      <button type="submit" class="button" disabled={act.isUnderWay}>
-        Find
-      </button>
       <p class="fault" role="alert">
-        {act.error?.message ?? (missing === '' ? '' : `Nothing of this app has the id ${missing}.`)}
+        {act.error?.message}
       </p>
     </form>
   );
@@ -120,7 +123,6 @@ function Conversations({ app }: { readonly app: App }) {
   const view = query.view === 'feedback' ? 'feedback' : 'newest';
   return (
     <>
-      <FindForm app={app} />
       <nav class="tabs" aria-label="What is listed">
         <a href={base} aria-current={view === 'newest' ? 'page' : undefined}>
           Newest
@@ -159,30 +161,48 @@ function useConversations(app: string, question: string) {
   return { ...list, conversations: shown.current, isPassing, goesOn };
 }
 
-function Nothing({ isChosen, isLooking }: { readonly isChosen: boolean; readonly isLooking: boolean }) {
+interface NothingProps {
+  readonly isChosen: boolean;
+  readonly isLooking: boolean;
+  readonly hasOlder: boolean;
+}
+
+function Nothing({ isChosen, isLooking, hasOlder }: NothingProps) {
   if (isLooking) return <p class="card-empty">None so far. Looking further back…</p>;
+  if (hasOlder) return <p class="card-empty">None so far. There are older ones, which were not looked through yet.</p>;
   if (isChosen) return <p class="card-empty">None is like that.</p>;
   return <p class="card-empty">Nobody has said anything yet. Say something with a test key, and it stands here a moment later.</p>;
 }
 
 function NewestCard({ app }: { readonly app: string }) {
   const { query } = useRoute();
+  const { route } = useLocation();
   const choices = choicesOf(query);
   const key = JSON.stringify(choices);
   // The span ends when it was chosen; a list that moved with each drawing would be read again and again.
   const question = useMemo(() => questionOf(choices, Date.now()), [key]);
   const { conversations, isPassing, next, error, isReading, goesOn, reload, more } = useConversations(app, question);
+  const base = appAddress(app, 'conversations');
   return (
-    <Card title="The newest first" label="Conversations">
-      <FilterBar base={appAddress(app, 'conversations')} choices={choices} />
+    <section class="card" aria-label="Conversations">
+      <FilterBar base={base} choices={choices}>
+        <FindForm
+          key={choices.words}
+          app={app}
+          words={choices.words}
+          onWords={(words) => route(addressWith(base, { ...choices, words }))}
+        />
+      </FilterBar>
       <Problem error={error} retry={reload} />
-      {!isPassing && conversations.length === 0 && error === undefined && <Nothing isChosen={question !== ''} isLooking={goesOn} />}
+      {!isPassing && conversations.length === 0 && error === undefined && (
+        <Nothing isChosen={question !== ''} isLooking={goesOn} hasOlder={next !== null} />
+      )}
       {conversations.length > 0 && (
         <div class={isPassing ? 'is-passing' : undefined} aria-busy={isPassing}>
           <ConversationTable app={app} conversations={conversations} />
         </div>
       )}
       <More next={next} isReading={isReading} more={more} />
-    </Card>
+    </section>
   );
 }

@@ -1,8 +1,10 @@
 /** The choices above the list of conversations; each is in the address, so that a list is a link and Back takes a choice back. */
 
+import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { Button } from '../parts/card.tsx';
 import { type ChoiceProps, Select } from '../parts/choices.tsx';
+import { stateWords } from './conversation-table.tsx';
 import { addressWith, CHOICES, type Choices, localOf, momentIn, SPANS, STATES } from './filter.ts';
 
 function Choice(props: ChoiceProps<string>) {
@@ -33,7 +35,14 @@ const BETWEEN = 'between';
 /** How far back a time that is chosen by its moments begins. */
 const BETWEEN_BEGINS_MS = 86_400_000;
 
-export function FilterBar({ base, choices }: { readonly base: string; readonly choices: Choices }) {
+interface FilterBarProps {
+  readonly base: string;
+  readonly choices: Choices;
+  /** Before the choices. */
+  readonly children: ComponentChildren;
+}
+
+export function FilterBar({ base, choices, children }: FilterBarProps) {
   const { route } = useLocation();
   const choose = (change: Choices) => route(addressWith(base, { ...choices, ...change }));
   const isBetween = choices.since === undefined && (choices.from !== undefined || choices.to !== undefined);
@@ -46,6 +55,7 @@ export function FilterBar({ base, choices }: { readonly base: string; readonly c
   const setMoment = (change: Choices) => route(addressWith(base, { ...choices, ...change }), true);
   return (
     <search class="filter-bar">
+      {children}
       <Choice
         label="When"
         value={isBetween ? BETWEEN : (choices.since ?? '')}
@@ -61,7 +71,7 @@ export function FilterBar({ base, choices }: { readonly base: string; readonly c
       <Choice
         label="Newest turn"
         value={choices.state ?? ''}
-        options={[['', 'any turn'], ...STATES.map((state) => [state, state.replaceAll('_', ' ')] as const)]}
+        options={[['', 'any turn'], ...STATES.map((state) => [state, stateWords(state)] as const)]}
         onChange={(state) => choose({ state })}
       />
       <Choice

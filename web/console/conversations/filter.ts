@@ -1,7 +1,7 @@
 /** Which conversations the list shows: as the address of the page says it, and as the interface is asked for it. */
 
 /** Parameters of the page's address that choose; `since` is a span up to now, `from` and `to` are moments in UTC. */
-export const CHOICES = ['since', 'from', 'to', 'state', 'rating', 'channel'] as const;
+export const CHOICES = ['words', 'since', 'from', 'to', 'state', 'rating', 'channel'] as const;
 
 export type Choices = Readonly<Partial<Record<(typeof CHOICES)[number], string>>>;
 

@@ -9,7 +9,7 @@ import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
-import { shortCause, signalOf } from './conversation-table.tsx';
+import { shortCause, signalOf, stateWords } from './conversation-table.tsx';
 
 function errorWords(error: unknown): string {
   return typeof error === 'string' ? error : JSON.stringify(error);
@@ -19,7 +19,7 @@ function CallFacts({ call }: { readonly call: Call }) {
   return (
     <details class="call">
       <summary>
-        <span class={`chip ${signalOf(call.state)}`}>{call.state.replaceAll('_', ' ')}</span> <code>{call.name}</code>
+        <span class={`chip ${signalOf(call.state)}`}>{stateWords(call.state)}</span> <code>{call.name}</code>
         {call.error !== null && <span class="call-error">{errorWords(call.error)}</span>}
       </summary>
       <dl class="call-facts">
@@ -110,7 +110,7 @@ export function MessageFacts({ app, message }: { readonly app: App; readonly mes
         {turn != null && (
           <>
             {' · '}
-            <span class={`chip ${signalOf(turn.state)}`}>{turn.state.replaceAll('_', ' ')}</span>
+            <span class={`chip ${signalOf(turn.state)}`}>{stateWords(turn.state)}</span>
             {' · '}
             {turn.model}
           </>

@@ -2,7 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
+import { stateWords } from '../conversations/conversation-table.tsx';
 import { clockOf } from '../parts/times.ts';
+import { wordsOf } from '../shell/conditions.tsx';
 import { newestAddress } from '../traces/find.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
 import { type FailureGroup, failureGroups } from './failures.ts';
@@ -13,6 +15,9 @@ export interface DockPanelProps {
 }
 
 const EVENTS_SHOWN = 30;
+
+/** `chat-turn` → `Chat turn`. */
+const nameOf = (machine: string) => machine.replaceAll('-', ' ').replace(/^./, (first) => first.toUpperCase());
 
 export function DockPanel({ app, conversation }: DockPanelProps) {
   if (app === undefined) {
@@ -62,8 +67,8 @@ function Conditions() {
     <>
       {answer?.conditions.map(({ condition, detail, about = [] }) => (
         <p key={condition}>
-          <a href="/console/nodes" class="chip is-bad">
-            {condition}
+          <a href="/console" class="is-failing">
+            {wordsOf(condition).title}
           </a>{' '}
           {detail ?? about[0]?.detail}
         </p>
@@ -94,11 +99,11 @@ function Failure({ app, machine, state, members }: FailureGroup & { readonly app
     <li>
       <details>
         <summary>
-          <span class="chip is-bad">{state}</span> {machine} <b>{members.length} ×</b>
+          <span class="chip is-bad">{state}</span> {nameOf(machine)} <b>{members.length} ×</b>
         </summary>
         {members.map((each) => (
-          <a key={each.instance} class="mono" href={newestAddress(app, each)}>
-            {clockOf(each.at_ms)} {each.instance}
+          <a key={each.instance} href={newestAddress(app, each)}>
+            {clockOf(each.at_ms)} {each.words || <code>{each.instance}</code>}
           </a>
         ))}
       </details>
@@ -112,10 +117,8 @@ function AppEvents({ app, newest }: NewestProps) {
     <ul class="dock-lines">
       {newest.slice(0, EVENTS_SHOWN).map((each) => (
         <li key={`${each.machine} ${each.instance}`}>
-          <time>{clockOf(each.at_ms)}</time> {each.machine} <b>{each.state ?? '·'}</b>{' '}
-          <a class="mono" href={newestAddress(app, each)}>
-            {each.instance}
-          </a>
+          <time>{clockOf(each.at_ms)}</time> {nameOf(each.machine)} <b>{each.state === null ? '·' : stateWords(each.state)}</b>{' '}
+          <a href={newestAddress(app, each)}>{each.words || <code>{each.instance}</code>}</a>
         </li>
       ))}
     </ul>
@@ -131,7 +134,7 @@ function ConversationEvents({ app, conversation }: { readonly app: string; reado
     <ul class="dock-lines">
       {newest.map(({ machine, instance, step }, at) => (
         <li key={`${instance} ${newest.length - at}`}>
-          <time>{clockOf(step.atMs)}</time> {machine} {step.event.type} → <b>{step.to}</b>
+          <time>{clockOf(step.atMs)}</time> {nameOf(machine)} <code>{step.event.type}</code> → <b>{step.to}</b>
         </li>
       ))}
     </ul>

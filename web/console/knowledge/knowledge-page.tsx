@@ -6,12 +6,13 @@ import { ask } from '../api/api.ts';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { Card, Problem } from '../parts/card.tsx';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { AddSource } from './add-source.tsx';
 import { SearchCard } from './search-card.tsx';
-import { SourceTable } from './source-table.tsx';
+import { SourceTable, STATUS_WORDS } from './source-table.tsx';
 
 interface SourcePage {
   readonly sources: readonly Source[];
@@ -52,7 +53,22 @@ function useSources(app: string): Asked<readonly Source[]> {
 const STATUSES: readonly SourceStatus[] = ['indexed', 'pending', 'indexing', 'failed', 'archived'];
 
 export function KnowledgePage() {
-  return <AppPage title="Knowledge">{(app) => <Knowledge app={app} />}</AppPage>;
+  const { query } = useRoute();
+  const [isAdding, setAdding] = useState(query.add !== undefined);
+  // In the address, so that what is being typed is there again after a reload.
+  const open = (isOpen: boolean) => {
+    setAdding(isOpen);
+    replaceAddress({ add: isOpen ? 'source' : undefined });
+  };
+  return (
+    <AppPage
+      title="Knowledge"
+      facts="What the assistant answers from. Ask as a person would, and see what it would read."
+      actions={<Button label="Add a source" look="primary" onClick={() => open(true)} />}
+    >
+      {(app) => <Knowledge app={app} isAdding={isAdding} open={open} />}
+    </AppPage>
+  );
 }
 
 function matches(source: Source, words: string, status: string): boolean {
@@ -65,7 +81,13 @@ function counted(sources: readonly Source[], status: SourceStatus): number {
   return sources.filter((source) => source.status === status).length;
 }
 
-function Knowledge({ app }: { readonly app: App }) {
+interface KnowledgeProps {
+  readonly app: App;
+  readonly isAdding: boolean;
+  readonly open: (isOpen: boolean) => void;
+}
+
+function Knowledge({ app, isAdding, open }: KnowledgeProps) {
   const { query } = useRoute();
   const { answer: sources, error, reload } = useSources(app.id);
   const [words, type] = useState(query.find ?? '');
@@ -78,7 +100,7 @@ function Knowledge({ app }: { readonly app: App }) {
         <>
           <SearchCard app={app.id} />
           <Card title="Sources" label="What it knows" note={sources.length.toLocaleString('en')}>
-            <div class="card-form is-wide row">
+            <search class="filter-bar">
               <input
                 class="input grows"
                 type="search"
@@ -93,13 +115,16 @@ function Knowledge({ app }: { readonly app: App }) {
               <Select
                 label="State"
                 value={status}
-                options={[['', 'all states'], ...STATUSES.map((each) => [each, `${each} (${counted(sources, each)})`] as const)]}
+                options={[
+                  ['', 'all states'],
+                  ...STATUSES.map((each) => [each, `${STATUS_WORDS[each]} (${counted(sources, each)})`] as const),
+                ]}
                 onChange={(to) => {
                   choose(to);
                   replaceAddress({ status: to || undefined });
                 }}
               />
-            </div>
+            </search>
             {found.length === 0 ? (
               <p class="card-empty">None is like that.</p>
             ) : (
@@ -108,18 +133,26 @@ function Knowledge({ app }: { readonly app: App }) {
           </Card>
         </>
       )}
-      {sources !== undefined && (
-        <Card title={sources.length === 0 ? 'Add the first source' : 'Add a source'} label="Add a source">
-          <div class="card-form">
-            {sources.length === 0 && (
-              <p class="hint">
-                The assistant answers from what stands here, and says so when nothing does. Setup adds the pages that it finds; begin by
-                hand with the page that people ask about most.
-              </p>
-            )}
-            <AddSource app={app.id} onAdded={reload} />
-          </div>
-        </Card>
+      {sources?.length === 0 && (
+        <section class="empty">
+          <h2>It knows nothing yet</h2>
+          <p>
+            The assistant answers from what stands here, and says so when nothing does. Setup adds the pages that it finds; begin by hand
+            with the page that people ask about most.
+          </p>
+          <Button label="Add the first source" look="primary" onClick={() => open(true)} />
+        </section>
+      )}
+      {isAdding && (
+        <Dialog title="Add a source" onClose={() => open(false)}>
+          <AddSource
+            app={app.id}
+            onAdded={() => {
+              open(false);
+              reload();
+            }}
+          />
+        </Dialog>
       )}
     </>
   );

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { type ApiError, asApiError } from '../api/request.ts';
+import { NONE } from '../overview/glance-parts.tsx';
 import { Button, Problem } from '../parts/card.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -12,9 +13,28 @@ import { sendItem } from './add-source.tsx';
 const SIGNALS: Readonly<Record<SourceStatus, string>> = {
   pending: 'is-wait',
   indexing: 'is-accent',
-  indexed: 'is-ok',
+  indexed: '',
   failed: 'is-bad',
   archived: '',
+};
+
+export const STATUS_WORDS: Readonly<Record<SourceStatus, string>> = {
+  pending: 'waits to be read',
+  indexing: 'is being read',
+  indexed: 'read',
+  failed: 'cannot be read',
+  archived: 'archived',
+};
+
+const KINDS: Readonly<Record<Source['kind'], string>> = { url: 'link', text: 'text' };
+
+/** Who put it there. */
+const ORIGINS: Readonly<Record<string, string>> = {
+  console: 'added here',
+  setup: 'by the agent',
+  proposal: 'by a proposal',
+  intake: 'known before setup',
+  demo: 'of the demo',
 };
 
 /** So many rows at first, and so many more with each press. */
@@ -33,13 +53,17 @@ export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
     <>
       <Scrolling label="Sources">
         <Table
+          look="list stacks"
           rows={sources.slice(0, shown)}
           keyOf={({ id }) => id}
           columns={[
             { title: 'Source', of: (source) => <SourceName source={source} error={failed[source.id]} />, look: () => 'source' },
-            { title: 'State', of: ({ status }) => <span class={`chip ${SIGNALS[status]}`}>{status}</span> },
-            { title: 'Chunks', of: ({ chunks }) => chunks, look: 'number' },
-            { title: 'From', of: ({ origin }) => origin },
+            {
+              title: 'State',
+              of: ({ status }) => <span class={status === 'indexed' ? '' : `chip ${SIGNALS[status]}`}>{STATUS_WORDS[status]}</span>,
+            },
+            { title: 'Passages', of: ({ chunks }) => (chunks === 0 ? NONE : chunks.toLocaleString('en')), look: 'number' },
+            { title: 'From', of: ({ kind, origin }) => `${KINDS[kind]}, ${ORIGINS[origin] ?? origin}` },
             { title: 'Changed', of: (source) => momentOf(source.updated_at) },
             {
               title: UNSEEN_TITLE,
@@ -74,7 +98,7 @@ function SourceName({
   return (
     <>
       <span>{title === '' ? key : title}</span>
-      <small>{uri ?? key}</small>
+      {(uri ?? key) !== (title === '' ? key : title) && <small>{uri ?? key}</small>}
       {error !== null && <span class="fault">{error}</span>}
       <Problem error={fault} />
     </>

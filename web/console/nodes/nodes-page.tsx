@@ -7,12 +7,14 @@ import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
+import { stateWords } from '../conversations/conversation-table.tsx';
+import { NONE, NumberList } from '../overview/glance-parts.tsx';
 import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Confirm } from '../parts/dialog.tsx';
-import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { ConditionList } from '../shell/conditions.tsx';
+import { ConditionList, heldFor } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
 
 function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
@@ -59,7 +61,7 @@ export function NodesPage() {
       {answer !== undefined && (
         <>
           <ConditionList conditions={answer.conditions} />
-          <NodeTable nodes={answer.nodes} onDrain={drain} />
+          <NodeCards nodes={answer.nodes} onDrain={drain} />
           <MoveTable moves={answer.moves} />
           {cells !== undefined && cells.cells.length > 0 && <CellTable cells={cells.cells} />}
           <ActorTable nodes={answer.nodes} />
@@ -78,55 +80,75 @@ export function NodesPage() {
   );
 }
 
+const WATCHED = 'Watched are the model, the apps’ own servers, knowledge, mails, credit, the disk, Redis and the replica.';
+
 function Facts({ redis, conditions }: NodesAnswer) {
   return (
     <>
+      {conditions.length === 0 && <span>Nothing is known to be wrong. {WATCHED}</span>}
       <span>{REDIS_WORDS[redis ?? 'none']}</span>
-      {conditions.length === 0 && <span>Nothing is wrong with the node that answers</span>}
     </>
   );
 }
 
-function NodeTable({ nodes, onDrain }: { readonly nodes: readonly NodeEntry[]; readonly onDrain: (node: NodeEntry) => void }) {
-  const { route } = useLocation();
+interface NodeCardsProps {
+  readonly nodes: readonly NodeEntry[];
+  readonly onDrain: (node: NodeEntry) => void;
+}
+
+/** One card each: what it does now; what it is, folded. */
+function NodeCards({ nodes, onDrain }: NodeCardsProps) {
+  return (
+    <section class="node-cards" aria-label="Nodes">
+      {nodes.map((node) => (
+        <NodeCard key={node.id} node={node} onDrain={() => onDrain(node)} />
+      ))}
+    </section>
+  );
+}
+
+function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrain: () => void }) {
+  const { id, name, state, actors, self, cell, url, pid, started_at: since } = node;
   const { query } = useRoute();
   const { node: chosen, ...others } = query;
+  const isChosen = chosen === id;
   return (
-    <Scrolling label="Nodes" isCard>
-      <Table
-        rows={nodes}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: 'Node', of: ({ name, self }) => <Named name={name} isThis={self} /> },
-          { title: 'State', of: ({ state }) => <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span> },
-          ...(nodes.some(({ cell }) => cell !== null) ? [{ title: 'Cell', of: ({ cell }: NodeEntry) => cell ?? '·' }] : []),
-          { title: 'Address', of: ({ url }) => <code class="selectable">{url ?? 'not listening yet'}</code> },
-          { title: 'Process', of: ({ pid }) => pid },
-          { title: 'Since', of: (node) => momentOf(node.started_at) },
-          {
-            title: 'Actors',
-            of: ({ id, actors }) => (
-              <button
-                type="button"
-                class="link"
-                aria-pressed={chosen === id}
-                onClick={() => route(`/console/nodes?${new URLSearchParams(chosen === id ? others : { ...others, node: id })}`)}
-              >
-                {actors} {actors === 1 ? 'actor' : 'actors'}
-              </button>
-            ),
-          },
-          {
-            title: UNSEEN_TITLE,
-            of: (node) => (
-              <button type="button" class="button" disabled={node.state === 'draining'} onClick={() => onDrain(node)}>
-                Drain<span class="unseen"> {node.name}</span>
-              </button>
-            ),
-          },
+    <section class="card" aria-label={name}>
+      <h2>
+        <Named name={name} isThis={self} />
+        <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span>
+      </h2>
+      <NumberList
+        cells={[
+          ['At work now', actors.toLocaleString('en'), 'turns and setup sessions'],
+          ['Up for', heldFor(since), `since ${momentOf(since)}`],
+          ...(cell === null ? [] : [['Cell', cell] as const]),
         ]}
       />
-    </Scrolling>
+      <div class="card-foot row">
+        <a href={`/console/nodes?${new URLSearchParams(isChosen ? others : { ...others, node: id })}`}>
+          {isChosen ? 'What is at work everywhere' : 'Only what is at work here'}
+        </a>
+        <button type="button" class="button bare" disabled={state === 'draining'} onClick={onDrain}>
+          Drain<span class="unseen"> {name}</span>
+        </button>
+        <details class="node-more">
+          <summary>Address and process</summary>
+          <dl class="call-facts">
+            <dt>Address</dt>
+            <dd>
+              <code class="selectable">{url ?? 'not listening yet'}</code>
+            </dd>
+            <dt>Process</dt>
+            <dd>{pid}</dd>
+            <dt>Id</dt>
+            <dd>
+              <code class="selectable">{id}</code>
+            </dd>
+          </dl>
+        </details>
+      </div>
+    </section>
   );
 }
 
@@ -210,12 +232,12 @@ function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) {
     route(`/console/nodes?${new URLSearchParams(next === '' ? others : { ...others, kind: next })}`);
   };
   return (
-    <Scrolling label="Actors" isCard>
+    <Scrolling label="At work now" isCard>
       <h2>
         <span>
-          Actors{node === undefined ? '' : ` on ${node.name}`} <small>{shownOf(answer)}</small>
+          At work now{node === undefined ? '' : ` on ${node.name}`} <small>{shownOf(answer)}</small>
         </span>
-        <Select label="Kind of actors" value={kind} options={Object.entries(KINDS)} onChange={choose} />
+        <Select label="Kind of work" value={kind} options={Object.entries(KINDS)} onChange={choose} />
       </h2>
       <Problem error={error} retry={reload} />
       {answer !== undefined && answer.unreachable.length > 0 && (
@@ -229,27 +251,35 @@ function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) {
   );
 }
 
+const KIND_WORDS = { conversation: 'A conversation', setup_session: 'A setup session' } as const;
+
 function Actors({ actors, nodes }: { readonly actors: readonly ActorEntry[]; readonly nodes: readonly NodeEntry[] }) {
   return (
     <Table
+      look="list stacks"
       rows={actors}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Actor', of: (actor) => <Mono href={diagramAddress(actor)} text={actor.id} /> },
-        { title: 'State', of: ({ state }) => state },
-        { title: 'Waiting', of: ({ waiting }) => waiting },
+        {
+          title: 'What',
+          of: (actor) => (
+            <>
+              <a href={diagramAddress(actor)}>
+                {KIND_WORDS[actor.kind]}
+                {actor.app !== undefined && ` of ${actor.app}`}
+              </a>
+              <code class="below is-id" title={actor.id}>
+                {actor.id}
+              </code>
+            </>
+          ),
+        },
+        { title: 'State', of: ({ state }) => stateWords(state) },
+        { title: 'In it for', of: ({ since }) => heldFor(since) },
+        { title: 'Requests that wait', of: ({ waiting }) => (waiting === 0 ? NONE : waiting), look: 'number' },
         { title: 'Node', of: ({ node }) => nodes.find(({ id }) => id === node)?.name ?? node },
-        { title: 'App', of: ({ app_id: app }) => <Mono href={appAddress(app)} text={app} /> },
-        { title: 'Since', of: ({ since }) => momentOf(since) },
+        { title: 'App', of: ({ app, app_id: id }) => <a href={appAddress(id)}>{app ?? id}</a> },
       ]}
     />
-  );
-}
-
-function Mono({ href, text }: { readonly href: string; readonly text: string }) {
-  return (
-    <a class="mono" href={href}>
-      {text}
-    </a>
   );
 }

@@ -5,6 +5,7 @@ import { useRoute } from 'preact-iso';
 import { useAsked } from '../api/asked-hook.ts';
 import type { App, Organisation } from '../app/app.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Page } from '../shell/page.tsx';
 import { AppTable } from './app-table.tsx';
 import { NewApp } from './new-forms.tsx';
@@ -17,6 +18,7 @@ export function OrganisationPage() {
   const apps = useAsked<{ readonly apps: readonly App[] }>(`${path}/apps`);
   const error = organisation.error ?? apps.error;
   const [saved, show] = useState<Organisation>();
+  const [isCreating, create] = useState(false);
   const found = saved?.id === id ? saved : organisation.answer?.org;
   const list = apps.answer?.apps;
   const retry = () => {
@@ -27,14 +29,19 @@ export function OrganisationPage() {
     <Page
       title={found?.name ?? 'Organisation'}
       crumbs={[{ label: 'Overview', href: '/console' }]}
-      actions={<Button label="Usage and credit" href={`/console/orgs/${encodeURIComponent(id)}/usage`} />}
+      actions={
+        <span class="row">
+          <Button label="Usage and credit" href={`/console/orgs/${encodeURIComponent(id)}/usage`} />
+          {list !== undefined && list.length > 0 && <Button label="New app" look="primary" onClick={() => create(true)} />}
+        </span>
+      }
       facts={
         found === undefined ? undefined : (
           <>
             <span>
               Plan <b>{found.plan}</b>
             </span>
-            <code class="selectable">{found.id}</code>
+            <code class="selectable quiet">{found.id}</code>
           </>
         )
       }
@@ -44,19 +51,24 @@ export function OrganisationPage() {
         <>
           {list.length > 0 && (
             <Card title="Apps">
-              <AppTable organisation={found.name} apps={list} />
+              <AppTable organisation={found} apps={list} />
             </Card>
           )}
-          <Card title={list.length === 0 ? 'Create the first app' : 'A new app'} label="A new app">
-            <div class="card-form">
-              {list.length === 0 && (
+          {list.length === 0 && (
+            <Card title="Create the first app">
+              <div class="card-form">
                 <p class="hint">
                   An app is one website or mobile app with an assistant of its own. Name it here; on its page a coding agent sets it up.
                 </p>
-              )}
+                <NewApp organisation={found.id} />
+              </div>
+            </Card>
+          )}
+          {isCreating && (
+            <Dialog title="New app" onClose={() => create(false)}>
               <NewApp organisation={found.id} />
-            </div>
-          </Card>
+            </Dialog>
+          )}
           <OrganisationSettings organisation={found} onSaved={show} />
         </>
       )}

@@ -88,7 +88,7 @@ export function NumberList({ cells }: { readonly cells: readonly NumberCell[] })
           <dt>{title}</dt>
           <dd>
             <b>{value}</b>
-            {line}
+            {typeof line === 'string' ? <small>{line}</small> : line}
           </dd>
         </div>
       ))}
@@ -136,6 +136,9 @@ const EVENTS: Readonly<Record<AppEvent['kind'], { readonly words: string; readon
   smoke_failed: { words: 'Smoke test failed', section: 'go-live' },
 };
 
+/** What an agent is invited to. */
+const SESSIONS: Readonly<Record<string, string>> = { setup: 'set the app up', sync: 'bring it up to date' };
+
 interface EventsProps {
   readonly events: readonly AppEvent[];
   /** Names of apps by id, where there are several. */
@@ -154,7 +157,7 @@ export function EventsCard({ events, names }: EventsProps) {
             </time>
             <a class="line-text" href={appAddress(app, EVENTS[kind].section)}>
               {names !== undefined && <b>{names.get(app)} </b>}
-              {EVENTS[kind].words} {detail.replaceAll('_', ' ')}
+              {EVENTS[kind].words} {SESSIONS[detail] ?? detail.replaceAll('_', ' ')}
             </a>
           </li>
         ))}

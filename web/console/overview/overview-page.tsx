@@ -6,14 +6,15 @@ import type { NodesAnswer } from '../../../protocol/console/answers.ts';
 import type { AppGlance, Overview, OverviewEntry } from '../../../protocol/console/glance-answers.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
+import { appAddress } from '../app/app.ts';
 import { NewOrganisation } from '../organisations/new-forms.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { ConditionList } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
-import { EventsCard, FailedShare, GLANCED, NumberList, Spark, spentWords, waitingOf } from './glance-parts.tsx';
-import { OrganisationCard } from './organisation-card.tsx';
+import { EventsCard, FailedShare, GLANCED, NumberList, spentWords, waitingOf } from './glance-parts.tsx';
+import { GlanceTable } from './glance-table.tsx';
 
 const ORGANISATIONS_SHOWN = 50;
 const EVENTS_SHOWN = 8;
@@ -55,7 +56,7 @@ export function OverviewPage() {
   const button = <Button label="New organisation" onClick={() => create(true)} />;
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
-      {nodes?.conditions.length === 0 && organisations !== undefined && !isEmpty && <p class="facts">{wellWords(appsOf(organisations))}</p>}
+      {nodes?.conditions.length === 0 && organisations !== undefined && !isEmpty && <Well apps={appsOf(organisations)} />}
       <ConditionList conditions={nodes?.conditions ?? []} />
       <Problem error={error} retry={reload} />
       {isEmpty && <FirstOrganisation />}
@@ -72,13 +73,11 @@ export function OverviewPage() {
           }}
         />
       )}
-      <TodayCard apps={appsOf(organisations ?? [])} isPart={next !== null} />
+      <TodayCard organisations={organisations ?? []} isPart={next !== null} />
       {!isReading && organisations?.length === 0 && name.trim() !== '' && (
         <p class="card card-empty">No organisation has {name.trim()} in its name.</p>
       )}
-      {organisations?.map((organisation) => (
-        <OrganisationCard key={organisation.id} {...organisation} />
-      ))}
+      <GlanceTable organisations={organisations ?? []} />
       {next !== null && (
         <p class="more">
           <Button label="Show more" disabled={isReading} onClick={more} />
@@ -102,41 +101,59 @@ function sumOf(apps: readonly AppGlance[], of: (app: AppGlance) => number): numb
   return apps.reduce((all, app) => all + of(app), 0);
 }
 
-/** While no condition holds. */
-function wellWords(apps: readonly AppGlance[]): string {
+/** While no condition holds: what failed all the same, and where most. */
+function Well({ apps }: { readonly apps: readonly AppGlance[] }) {
   const failed = sumOf(apps, (app) => app.failed);
-  if (failed === 0) return 'Nothing is known to be wrong.';
-  return `Nothing keeps failing. ${failed} of ${sumOf(apps, ({ ended }) => ended)} attempts at answers failed today.`;
+  const [worst] = apps.toSorted((one, other) => other.failed - one.failed);
+  if (worst === undefined || failed === 0) return <p class="facts">Nothing is known to be wrong.</p>;
+  return (
+    <p class="facts">
+      <span>
+        {failed} of {sumOf(apps, ({ ended }) => ended)} answers failed today, {worst.failed === failed ? 'all' : worst.failed} of them in{' '}
+        <a href={appAddress(worst.id, 'conversations?state=failed')}>{worst.name}</a>.
+      </span>
+    </p>
+  );
 }
 
 interface TodayProps {
-  readonly apps: readonly AppGlance[];
+  readonly organisations: readonly OverviewEntry[];
   /** There are more organisations than are shown. */
   readonly isPart: boolean;
 }
 
 /** All apps together; of one alone its row says the same. */
-function TodayCard({ apps, isPart }: TodayProps) {
+function TodayCard({ organisations, isPart }: TodayProps) {
+  const apps = appsOf(organisations);
   if (apps.length < 2) return null;
   const sum = (of: (app: AppGlance) => number) => sumOf(apps, of);
-  const week = apps[0]?.week.map((_, day) => sum((app) => app.week[day] ?? 0)) ?? [];
+  const [ended, failed] = [sum((app) => app.ended), sum((app) => app.failed)];
+  const month = organisations.reduce((all, { glance }) => all + (glance?.credit.spent_usd ?? 0), 0);
+  const waits = apps.map((app) => waitingOf(app.waits).length).filter((count) => count > 0);
   return (
-    <Card title="Today" note={isPart ? 'in the organisations shown' : 'in all apps'} label="Today">
+    <section class="card" aria-label="Today">
       <NumberList
         cells={[
           [
-            'Turns',
+            isPart ? 'Turns today, as shown' : 'Turns today',
             sum(({ turns }) => turns).toLocaleString('en'),
-            <Spark key="week" numbers={week} label={`Turns of the last seven days: ${week.join(', ')}`} />,
+            `${apps.filter(({ turns }) => turns > 0).length} of ${apps.length} apps in use`,
           ],
-          ['Failed', <FailedShare key="failed" ended={sum(({ ended }) => ended)} failed={sum(({ failed }) => failed)} />],
-          ['People', sum(({ people }) => people ?? 0).toLocaleString('en')],
-          ['Spent', spentWords(sum(({ spent_usd: spent }) => spent))],
-          ['Apps with turns', `${apps.filter(({ turns }) => turns > 0).length} of ${apps.length}`],
-          ['Apps that wait for you', apps.filter(({ waits }) => waitingOf(waits).length > 0).length],
+          [
+            'Failed',
+            <FailedShare key="failed" ended={ended} failed={failed} />,
+            ended === 0 ? 'nothing was asked' : `${failed} of ${ended} answers`,
+          ],
+          ['People', sum(({ people }) => people ?? 0).toLocaleString('en'), 'opened a live app'],
+          ['Spent today', spentWords(sum(({ spent_usd: spent }) => spent)), `${spentWords(month)} this month`],
+          [
+            'Waits for you',
+            waits.reduce((all, count) => all + count, 0),
+            waits.length === 0 ? 'nothing to do' : `in ${waits.length} ${waits.length === 1 ? 'app' : 'apps'}`,
+          ],
         ]}
       />
-    </Card>
+    </section>
   );
 }
 

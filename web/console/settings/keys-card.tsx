@@ -30,7 +30,7 @@ export function KeysCard({ app }: { readonly app: App }) {
       <ul class="lines">
         {answer?.keys.map((key) => (
           <li key={key.id} class="line">
-            <span class={key.channel === 'live' ? 'chip is-ok' : 'chip'}>{key.channel}</span>
+            <span class="chip">{key.channel}</span>
             <code class="line-text selectable">{key.key}</code>
             <small>{dayOf(key.created_at)}</small>
             <CopyButton text={key.key} label="Copy" />

@@ -21,7 +21,11 @@ import { KeysCard } from './keys-card.tsx';
 import { fieldsOf, patchOf, SETTING_GROUPS, SETTING_LABELS, type SettingFields } from './settings.ts';
 
 export function SettingsPage() {
-  return <AppPage title="Settings">{(app) => <Settings app={app} />}</AppPage>;
+  return (
+    <AppPage title="Settings" facts="What is saved here counts from the next request on.">
+      {(app) => <Settings app={app} />}
+    </AppPage>
+  );
 }
 
 function Settings({ app }: { readonly app: App }) {

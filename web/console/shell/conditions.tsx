@@ -99,7 +99,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 };
 
 /** A condition of a newer service is told by its own name. */
-function wordsOf(condition: string): Words {
+export function wordsOf(condition: string): Words {
   return (Object.hasOwn(WORDS, condition) ? WORDS[condition] : undefined) ?? { title: condition.replaceAll('_', ' '), remedy: '' };
 }
 
@@ -120,10 +120,10 @@ function toldOnce(conditions: readonly ConditionEntry[]): readonly ConditionEntr
   return conditions.flatMap((each) => (each === failing ? [] : [each === unusable ? both : each]));
 }
 
-/** How long it has been so: `4 min`, `7 h`, `3 days`. */
-function heldFor(since: string): string {
+/** How long it has been so: `< 1 min`, `4 min`, `7 h`, `3 days`. */
+export function heldFor(since: string): string {
   const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(since)) / 60_000));
-  if (minutes < 1) return 'less than a minute';
+  if (minutes < 1) return '< 1 min';
   if (minutes < 120) return `${minutes} min`;
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} days`;
 }
@@ -178,11 +178,10 @@ function ConditionItem(entry: ConditionEntry) {
   return (
     <li>
       <p class="condition-head">
-        <b>{title}</b>{' '}
+        <b title={condition}>{title}</b>{' '}
         <span class="line-note">
           since {momentOf(since)}, {heldFor(since)}
-        </span>{' '}
-        <code>{condition}</code>
+        </span>
       </p>
       <dl>
         {causesOf(entry).map(([detail, about]) => (

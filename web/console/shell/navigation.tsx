@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { signOut } from '../api/session.ts';
-import { appAddress, SECTIONS } from '../app/app.ts';
+import { appAddress, SECTION_GROUPS, SECTIONS, stateOf } from '../app/app.ts';
 import { openedApp } from '../app/app-store.ts';
 import { toggleDock } from '../dock/dock.tsx';
 import { GROUPS, PAGES } from '../pages.ts';
@@ -38,25 +38,32 @@ function AppNavigation({ path }: { readonly path: string }) {
   const opened = useStore(openedApp, (context) => context);
   const id = appIdOf(path);
   if (id === undefined) return null;
-  const { app, waiting = 0, error } = opened.id === id ? opened : {};
+  const { app, organisation, waiting = 0, error } = opened.id === id ? opened : {};
   if (app === undefined && error?.status === 404) return null;
   return (
-    <section class="side-group" aria-label="App">
-      <h2 class="side-app">{app?.name ?? 'App'}</h2>
-      {SECTIONS.map(({ name, label }) => {
-        const href = appAddress(id, name);
-        return (
-          <a
-            key={name}
-            class="side-line"
-            href={href}
-            aria-current={href === path || (name !== '' && path.startsWith(`${href}/`)) ? 'page' : undefined}
-          >
-            {label}
-            {name === 'proposals' && waiting > 0 && <Waiting count={waiting} />}
-          </a>
-        );
-      })}
+    <section class="side-app" aria-label="App">
+      <h2>{app?.name ?? 'App'}</h2>
+      {app !== undefined && (
+        <p class="side-note">
+          {organisation?.name} {organisation !== undefined && '· '}
+          <span class={`is-${stateOf(app).signal}`}>{stateOf(app).word}</span>
+        </p>
+      )}
+      {SECTION_GROUPS.map((group) => (
+        <div key={group} class="side-group">
+          {group !== '' && <h3>{group}</h3>}
+          {SECTIONS.filter((section) => section.group === group).map(({ name, label }) => {
+            const href = appAddress(id, name);
+            const isHere = href === path || (name !== '' && path.startsWith(`${href}/`));
+            return (
+              <a key={name} class="side-line" href={href} aria-current={isHere ? 'page' : undefined}>
+                {label}
+                {name === 'proposals' && waiting > 0 && <Waiting count={waiting} />}
+              </a>
+            );
+          })}
+        </div>
+      ))}
     </section>
   );
 }

@@ -15,7 +15,7 @@ export interface PageProps {
   /** The pages above it, the highest first. */
   readonly crumbs?: readonly Crumb[];
   readonly facts?: ComponentChildren;
-  /** At the end of the bar: what state the thing is in. */
+  /** Beside the title: what state the thing is in. */
   readonly state?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly fills?: boolean;
@@ -46,16 +46,20 @@ export function Page({ title, crumbs = [], facts, state, actions, fills = false,
               <span aria-hidden="true"> / </span>
             </span>
           ))}
-          <b aria-current="page">{title}</b>
+          <span aria-current="page" class={crumbs.length === 0 ? 'unseen' : ''}>
+            {title}
+          </span>
         </nav>
         <PaletteButton />
-        {state !== undefined && <span class="bar-state">{state}</span>}
       </header>
       <main id="main" class={fills ? 'page fills' : 'page'}>
         <div class="page-head">
-          <h1 ref={heading} tabIndex={-1}>
-            {title}
-          </h1>
+          <div class="page-title">
+            <h1 ref={heading} tabIndex={-1}>
+              {title}
+            </h1>
+            {state}
+          </div>
           {actions !== undefined && <div class="page-actions">{actions}</div>}
         </div>
         {facts !== undefined && <p class="facts">{facts}</p>}

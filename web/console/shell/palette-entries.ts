@@ -16,6 +16,7 @@ export interface PaletteEntry {
 
 export interface ConversationChoice {
   readonly id: string;
+  readonly title: string;
   readonly updated_at: string;
 }
 
@@ -42,9 +43,9 @@ export function entriesOf(
   return [
     ...pagesOf(app),
     ...apps.map(({ id, name }) => ({ kind: 'app', label: name, of: id, href: appAddress(id) }) as const),
-    ...conversations.map(({ id, updated_at: at }) => {
+    ...conversations.map(({ id, title, updated_at: at }) => {
       const href = `${appAddress(app?.id ?? '', 'conversations')}/${encodeURIComponent(id)}`;
-      return { kind: 'conversation', label: id, of: wholeMomentOf(at), href } as const;
+      return { kind: 'conversation', label: title || id, of: `${wholeMomentOf(at)}, ${id}`, href } as const;
     }),
   ];
 }

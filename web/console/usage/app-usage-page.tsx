@@ -4,8 +4,10 @@ import type { Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { NONE, NumberList } from '../overview/glance-parts.tsx';
 import { Card, Problem } from '../parts/card.tsx';
-import { DayPlot } from './day-plot.tsx';
+import { monthName } from '../parts/times.ts';
+import { DayPlot, DayTable } from './day-plot.tsx';
 import { AppHealthCard } from './health-card.tsx';
 import { monthOf, todayOf, usd, usedUpAtMs } from './pace.ts';
 import { Level, MonthChoice, SaveUsage, useMonth } from './usage-parts.tsx';
@@ -19,29 +21,42 @@ export function AppUsagePage() {
   );
 }
 
-const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
-
 function AppUsage({ app, month }: { readonly app: App; readonly month: string }) {
   const { answer, error, reload } = useAsked<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
   const days = answer?.days.filter(({ app_id: id }) => id === app.id) ?? [];
+  const isNow = month === monthOf(new Date());
   const own = answer?.apps.find(({ app_id: id }) => id === app.id);
   return (
     <>
+      <p class="facts">
+        <span>What people used of this app.</span>
+        <a href={`${organisationAddress(app.org_id)}/usage?month=${month}`}>The whole organisation, with its credit</a>
+      </p>
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
-          <Card
-            title="Spend by day"
-            note={`${usd(own?.spent_usd ?? 0)} for ${counted(own?.turns ?? 0, 'turn')} in ${counted(own?.conversations ?? 0, 'conversation')}`}
-            aside={<SaveUsage month={month} organisation={app.org_id} app={app.id} />}
-          >
+          <section class="card" aria-label={`In ${monthName(month)}`}>
+            <NumberList
+              cells={[
+                ['Spent', usd(own?.spent_usd ?? 0)],
+                ['Turns', (own?.turns ?? 0).toLocaleString('en')],
+                ['Conversations', (own?.conversations ?? 0).toLocaleString('en')],
+                [
+                  'Spent on a turn',
+                  own === undefined || own.turns === 0
+                    ? NONE
+                    : `${(own.spent_usd / own.turns).toLocaleString('en', { maximumSignificantDigits: 2 })} USD`,
+                ],
+                ['Test turns', (own?.sandbox_turns ?? 0).toLocaleString('en')],
+              ]}
+            />
+          </section>
+          <Card title="Spend by day" note="UTC" aside={<SaveUsage month={month} organisation={app.org_id} app={app.id} />}>
             <DayPlot month={month} days={days} budget={app.daily_model_budget_usd} />
           </Card>
-          {month === monthOf(new Date()) && <AppHealthCard app={app.id} />}
-          {month === monthOf(new Date()) && <Today app={app} usage={answer} />}
-          <p class="more">
-            <a href={`${organisationAddress(app.org_id)}/usage?month=${month}`}>The whole organisation, with its credit</a>
-          </p>
+          {isNow && <AppHealthCard app={app.id} />}
+          {isNow && <Today app={app} usage={answer} />}
+          <DayTable month={month} days={days} />
         </>
       )}
     </>

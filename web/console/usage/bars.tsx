@@ -1,4 +1,4 @@
-/** Bars beside each other, as wide as there is room, and what stands below them. Of what failed a part is red, on top. */
+/** Bars beside each other, as wide as there is room, between a scale with units and what stands below them. */
 import type { ComponentChildren } from 'preact';
 
 export interface Bar {
@@ -6,14 +6,15 @@ export interface Bar {
   readonly title: string;
   readonly height: number;
   /** On top of it. */
-  readonly failed: number;
+  readonly extra: number;
 }
 
 interface BarsProps {
   readonly bars: readonly Bar[];
   readonly most: number;
   readonly label: string;
-  readonly look?: 'is-low' | '';
+  /** `is-low`: a strip; `is-cell`: in a cell of a table. `is-failing`: what is on top failed, and is red. */
+  readonly look?: string;
   /** The height of a line across. */
   readonly line?: number | null;
 }
@@ -25,22 +26,53 @@ export function Bars({ bars, most, label, look = '', line = null }: BarsProps) {
   const high = (amount: number) => (amount / (most || 1)) * HEIGHT;
   return (
     <svg class={`plot ${look}`} viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
-      {bars.map(({ key, title, height, failed }, at) => {
+      {[0, HEIGHT / 2].map((y) => (
+        <line key={y} class="plot-grid" x1={0} x2={bars.length} y1={y} y2={y} />
+      ))}
+      {bars.map(({ key, title, height, extra }, at) => {
         // What is there is seen, however little it is.
         const own = Math.max(high(height), height > 0 ? 1 : 0);
-        const top = Math.max(high(failed), failed > 0 ? 2 : 0);
+        const top = Math.max(high(extra), extra > 0 ? 2 : 0);
         const place = { x: at + GAP / 2, width: 1 - GAP };
         return (
           <g key={key}>
             <title>{title}</title>
             <rect class="plot-hover" x={at} y={0} width={1} height={HEIGHT} />
             <rect class="plot-bar" {...place} y={HEIGHT - own} height={own} />
-            <rect class="plot-failed" {...place} y={Math.max(0, HEIGHT - own - top)} height={top} />
+            <rect class="plot-extra" {...place} y={Math.max(0, HEIGHT - own - top)} height={top} />
           </g>
         );
       })}
       {line !== null && <line class="plot-budget" x1={0} x2={bars.length} y1={HEIGHT - high(line)} y2={HEIGHT - high(line)} />}
     </svg>
+  );
+}
+
+/** The next of 1, 2, 5, 10, 20 … that holds `most`. */
+export function roundTop(most: number): number {
+  if (most <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;
+}
+
+interface PlotProps extends Omit<BarsProps, 'most'> {
+  /** What the highest bar has. */
+  readonly peak: number;
+  /** A value of the scale in words. */
+  readonly words: (value: number) => string;
+}
+
+export function Plot({ peak, words, ...bars }: PlotProps) {
+  const most = roundTop(peak);
+  return (
+    <div class="plot-frame">
+      <div class="plot-scale" aria-hidden="true">
+        <span>{words(most)}</span>
+        {bars.look !== 'is-low is-failing' && <span>{words(most / 2)}</span>}
+        <span>0</span>
+      </div>
+      <Bars {...bars} most={most} />
+    </div>
   );
 }
 

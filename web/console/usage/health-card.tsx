@@ -6,7 +6,7 @@ import { FailedShare, GLANCED, NONE } from '../overview/glance-parts.tsx';
 import { Card, Problem } from '../parts/card.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { Axis, Bars } from './bars.tsx';
+import { Axis, Bars, Plot } from './bars.tsx';
 
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
@@ -27,26 +27,29 @@ interface StripProps {
   readonly what: string;
   readonly of: TriedByHour;
   readonly from: string;
+  readonly isCell?: boolean;
 }
 
-function Strip({ what, of, from }: StripProps) {
-  const { ended, failed } = sumOf(of);
-  const bars = of.tried.map((tried, at) => {
-    const lost = of.failed[at] ?? 0;
+function barsOf({ tried, failed }: TriedByHour, from: string) {
+  return tried.map((all, at) => {
+    const lost = failed[at] ?? 0;
     const hour = new Date(Date.parse(from) + at * HOUR_MS).toISOString();
-    return { key: hour, title: `${momentOf(hour)}: ${lost} of ${tried} failed`, height: tried - lost, failed: lost };
+    return { key: hour, title: `${momentOf(hour)}: ${lost} of ${all} failed`, height: all - lost, extra: lost };
   });
-  return (
-    <Bars
-      bars={bars}
-      most={Math.max(...of.tried)}
-      look="is-low"
-      label={`${what} by the hour since ${momentOf(from)}: ${failed} of ${ended} failed`}
-    />
-  );
 }
 
-function Worst({ of, from }: Omit<StripProps, 'what'>) {
+function Strip({ what, of, from, isCell = false }: StripProps) {
+  const { ended, failed } = sumOf(of);
+  const drawn = {
+    bars: barsOf(of, from),
+    label: `${what} by the hour since ${momentOf(from)}: ${failed} of ${ended} failed`,
+  };
+  const peak = Math.max(...of.tried);
+  if (isCell) return <Bars {...drawn} most={peak} look="is-cell is-failing" />;
+  return <Plot {...drawn} peak={peak} words={(value) => value.toLocaleString('en')} look="is-low is-failing" />;
+}
+
+function Worst({ of, from }: Pick<StripProps, 'of' | 'from'>) {
   const at = of.failed.lastIndexOf(Math.max(...of.failed));
   const hour = new Date(Date.parse(from) + at * HOUR_MS).toISOString();
   return (
@@ -63,7 +66,7 @@ export function AppHealthCard({ app }: { readonly app: string }) {
   const days = (answer?.hours ?? 0) / DAY_HOURS;
   const dayStarts = Array.from({ length: days }, (_, at) => Date.parse(answer?.from ?? '') + at * DAY_HOURS * HOUR_MS);
   return (
-    <Card title="What failed, by the hour" label="Health" note="the last seven days, all keys">
+    <Card title="What was tried and what failed, by the hour" label="Health" note="the last seven days, live and test; red failed">
       <Problem error={error} retry={reload} />
       {answer !== undefined && health !== undefined && (
         <div class="health">
@@ -108,19 +111,20 @@ export function OrganisationHealthCard({ organisation }: { readonly organisation
       if (sum.ended === 0) return NONE;
       return (
         <span class="health-cell">
-          <Strip what={`${title} of ${app.name}`} of={app[kind]} from={answer?.from ?? ''} />
+          <Strip what={`${title} of ${app.name}`} of={app[kind]} from={answer?.from ?? ''} isCell />
           <FailedShare {...sum} />
         </span>
       );
     },
   });
   return (
-    <Card title="What failed, by the hour" label="Health" note="the last 24 hours, all keys">
+    <Card title="What was tried and what failed, by the hour" label="Health" note="the last 24 hours, live and test; red failed">
       <Problem error={error} retry={reload} />
       {answer !== undefined && apps.length === 0 && <p class="card-empty">Nothing was tried in the last 24 hours.</p>}
       {apps.length > 0 && (
         <Scrolling label="Health by app">
           <Table
+            look="list stacks"
             rows={apps}
             keyOf={(app) => app.app_id}
             columns={[

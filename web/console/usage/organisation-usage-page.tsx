@@ -1,15 +1,16 @@
 /** What an organisation used in a month: spend by day and app, credit by kind, caps, top-ups and mails; and buying credit. */
 
 import { useRoute } from 'preact-iso';
-import type { Organisation, Usage } from '../../../protocol/console/answers.ts';
+import type { AppUse, Organisation, Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
+import { NONE, NumberList } from '../overview/glance-parts.tsx';
 import { Card, Problem } from '../parts/card.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
-import { momentOf } from '../parts/times.ts';
+import { momentOf, monthName } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
-import { DayPlot } from './day-plot.tsx';
+import { DayPlot, DayTable } from './day-plot.tsx';
 import { OrganisationHealthCard } from './health-card.tsx';
 import { monthOf, usd } from './pace.ts';
 import { MonthChoice, SaveUsage, useMonth } from './usage-parts.tsx';
@@ -33,7 +34,8 @@ export function OrganisationUsagePage() {
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
-          <Card title="Spend by day" note={`${usd(answer.spent_usd)} in all`} aside={<SaveUsage month={month} organisation={id} />}>
+          <Figures month={month} usage={answer} />
+          <Card title="Spend by day" note="UTC" aside={<SaveUsage month={month} organisation={id} />}>
             <DayPlot month={month} days={answer.days} />
           </Card>
           <AppsCard usage={answer} />
@@ -41,9 +43,33 @@ export function OrganisationUsagePage() {
           <CreditCard organisation={id} usage={answer} isThisMonth={month === monthOf(new Date())} onBought={reload} />
           <TopUpsCard usage={answer} />
           <MailsCard usage={answer} />
+          <DayTable month={month} days={answer.days} />
         </>
       )}
     </Page>
+  );
+}
+
+function Figures({ month, usage: { spent_usd: spent, apps, credit, users } }: { readonly month: string; readonly usage: Usage }) {
+  const sum = (of: (app: AppUse) => number) => apps.reduce((all, app) => all + of(app), 0).toLocaleString('en');
+  const left = credit.plan_left_usd + credit.purchased_left_usd - credit.overdrawn_usd;
+  return (
+    <section class="card" aria-label={`In ${monthName(month)}`}>
+      <NumberList
+        cells={[
+          ['Spent', usd(spent)],
+          ['Turns', sum(({ turns }) => turns)],
+          ['Conversations', sum(({ conversations }) => conversations)],
+          [
+            'Credit left, now',
+            <span key="left" class={left <= 0 ? 'is-failing' : ''}>
+              {usd(left)}
+            </span>,
+          ],
+          [`Users in ${users.window_days} days`, users.count.toLocaleString('en')],
+        ]}
+      />
+    </section>
   );
 }
 
@@ -55,6 +81,7 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
       ) : (
         <Scrolling label="Apps and what they used">
           <Table
+            look="list stacks"
             rows={usage.apps}
             keyOf={(app) => app.app_id}
             columns={[
@@ -62,8 +89,8 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
                 title: 'App',
                 of: ({ app_id: id, name }) => (name === null ? `${id}, deleted` : <a href={appAddress(id, 'usage')}>{name}</a>),
               },
-              { title: 'Spent', of: (app) => usd(app.spent_usd), look: 'number' },
-              { title: 'Failed attempts', of: (app) => usd(app.failed_usd), look: 'number' },
+              { title: 'Spent', of: (app) => (app.spent_usd === 0 ? NONE : usd(app.spent_usd)), look: 'number' },
+              { title: 'Not charged', of: (app) => (app.failed_usd === 0 ? NONE : usd(app.failed_usd)), look: 'number' },
               { title: 'Turns', of: (app) => app.turns.toLocaleString('en'), look: 'number' },
               { title: 'Conversations', of: (app) => app.conversations.toLocaleString('en'), look: 'number' },
               { title: 'Test turns', of: (app) => app.sandbox_turns.toLocaleString('en'), look: 'number' },

@@ -1,0 +1,61 @@
+/** The build of the app that counts beside the newest one: what each registers, and why it counts or does not yet. */
+import { buildName } from '../app/app.ts';
+import { Card } from '../parts/card.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
+import { momentOf } from '../parts/times.ts';
+import type { Manifest } from './declared.ts';
+
+export interface Builds {
+  /** The one that counts. */
+  readonly manifest: Manifest | null;
+  /** The one that called in last, where that is another one. */
+  readonly newest: Manifest | null;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>> = {
+  vouched: () => 'It counts: it called in before the app was live, or people who were signed in use it.',
+  in_use: (hours) => `It counts: turns used it in ${counted(hours, 'different hour')}.`,
+  new: (hours) => (hours === 0 ? 'No turn has used it yet.' : `Turns used it in ${counted(hours, 'hour')} so far.`),
+};
+
+/** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
+export function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
+  if (manifest === null && newest === null) return <p class="card card-empty">No build has called in yet.</p>;
+  const rows = [
+    ...(newest === null ? [] : [{ build: newest, counts: false }]),
+    ...(manifest === null ? [] : [{ build: manifest, counts: true }]),
+  ];
+  return (
+    <Card title="Builds" note="the app says what it can do each time that it starts">
+      <Scrolling label="Builds and what they register">
+        <Table
+          look="list stacks"
+          rows={rows}
+          keyOf={({ counts }) => String(counts)}
+          columns={[
+            {
+              title: 'Build',
+              of: ({ build, counts }) => (
+                <>
+                  {buildName(build.sdk)} {counts ? <span class="chip is-accent">counts</span> : <span class="chip is-wait">newest</span>}
+                </>
+              ),
+            },
+            { title: 'Actions', of: ({ build }) => build.document.actions.length, look: 'number' },
+            { title: 'Screens', of: ({ build }) => build.document.routes.length, look: 'number' },
+            { title: 'Called in', of: ({ build }) => momentOf(build.last_seen_at) },
+            { title: 'Why', of: ({ build }) => REASONS[build.standing](build.hours), look: () => 'is-prose' },
+          ]}
+        />
+      </Scrolling>
+      {newest !== null && <p class="card-foot hint">{UNPROVEN}</p>}
+    </Card>
+  );
+}
+
+const UNPROVEN =
+  'The newest counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
