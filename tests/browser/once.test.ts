@@ -168,3 +168,54 @@ test('CLIENT-32: what a person asks in one of two tabs is done there; once it is
   await hasRun('get_place in home');
   await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
 });
+
+test('CLIENT-35, CLIENT-21: what came of an action reaches the assistant where the page that leads is closed meanwhile, and where it has stopped behind a dialog', async (t) => {
+  const { context, first, open, say, ran } = await openTwoTabs(t);
+  let end = () => {};
+  const isHeld = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  await context.exposeFunction('held', () => isHeld);
+  const act = { name: 'open_order', description: 'Opens an order.', timeout_ms: 120_000 };
+  const register = `Assistant.registerAction(${JSON.stringify(act)}, async () => { await window.ran('open_order in orders'); await window.held(); return { opened: true }; })`;
+  const second = await open();
+  await second.evaluate(`void ${register}`);
+  await say(second, [{ call: 'open_order', args: {}, id: 'call_open' }], [{ text: 'It is open.' }]);
+  await eventually(
+    () => ran.length === 1,
+    SOON_MS,
+    () => 'it runs',
+  );
+  const dialog = first.waitForEvent('dialog');
+  void first.evaluate("alert('Wait')");
+  const opened = await dialog;
+  end();
+  await second.getByText('It is open.').waitFor({ timeout: SOON_MS });
+  // The page that was stopped follows from now on.
+  await opened.accept();
+  await first.getByText('It is open.').waitFor({ timeout: SOON_MS });
+  await say(first, [{ text: 'Of course.' }]);
+  for (const page of [second, first]) await page.getByText('Of course.').waitFor({ timeout: SOON_MS });
+  assert.deepEqual(ran, ['open_order in orders']);
+
+  // Now the second one leads, and is closed while an action of the first one runs.
+  let answer = () => {};
+  const isWaiting = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await context.exposeFunction('waiting', () => isWaiting);
+  const place = { name: 'get_place', description: 'Tells where the person is.', timeout_ms: 120_000 };
+  await first.evaluate(
+    `void Assistant.registerAction(${JSON.stringify(place)}, async () => { await window.ran('get_place in home'); await window.waiting(); return { place: 'home' }; })`,
+  );
+  await say(first, [{ call: 'get_place', args: {}, id: 'call_place' }], [{ text: 'You are at home.' }]);
+  await eventually(
+    () => ran.length === 2,
+    SOON_MS,
+    () => 'it runs',
+  );
+  await second.close();
+  answer();
+  await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
+  assert.deepEqual(ran, ['open_order in orders', 'get_place in home']);
+});
