@@ -76,7 +76,7 @@ export class SetUp {
   ): () => void {
     const json = JSON.stringify(definition);
     const before = this.#registered.get(name);
-    const isSame = before?.json === json && typeof handler === 'function';
+    const isSame = before !== undefined && before.json === json && typeof handler === 'function';
     if (!isSame) before?.takeAway();
     const newest = (...given: never[]) => this.#registered.get(name)?.handler(...given);
     const now: Registration = isSame
