@@ -1,9 +1,18 @@
 /** What a person agreed to is run once, although the page that asked is loaded again, or put away and comes back, before the answer is told. */
 import assert from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { createOperator, createTestApp } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { projectRoot } from '../support/project-root.ts';
+import { startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
 import { openWorld } from './browser.ts';
 import { embedding, serveHostPages } from './host-page.ts';
 
@@ -218,4 +227,52 @@ test('CLIENT-35, CLIENT-21: what came of an action reaches the assistant where t
   answer();
   await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
   assert.deepEqual(ran, ['open_order in orders', 'get_place in home']);
+});
+
+/** The program as a later release of it would be: with another version of the web SDK. Returns its main.js. */
+function laterRelease(t: TestContext): string {
+  const [root, copy] = [projectRoot(), temporaryDir(t)];
+  for (const name of readdirSync(root)) if (name !== 'dist' && !name.startsWith('.')) symlinkSync(join(root, name), join(copy, name));
+  const filter = (path: string) => !/dist\/(?:tests|bench|tools)$|\.map$/.test(path);
+  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true, filter });
+  const versioned = join(copy, 'dist/protocol/runtime/web-sdk.js');
+  writeFileSync(versioned, readFileSync(versioned, 'utf8').replace(WEB_SDK_VERSION, '1.99.0'));
+  return join(copy, 'dist/main.js');
+}
+
+test('WIDGET-49, VERSION-3: a card that was drawn before the service was updated is confirmed after it, its action runs, and then the page says that it is too old', async (t) => {
+  const rounds: Play[][] = [[{ call: 'move_delivery', args: {}, id: 'call_move' }], [{ text: 'It is **moved**.' }]];
+  const upstream = await startUpstream(t, (_, n) => rounds[n] ?? []);
+  const dataDir = temporaryDir(t);
+  const env = { ...upstreamEnv(upstream), DEMO: 'off', PORT: String(await freePort()) };
+  const before = await startService(t, { dataDir, env });
+  const app = await createTestApp(before.baseUrl, before.operatorToken);
+  const world = await openWorld(t, before);
+  const script = `Assistant.registerAction(${JSON.stringify(ACTION)}, () => window.moved());
+Assistant.init({ key: ${JSON.stringify(app.testKey)}, open: true });`;
+  const pages = await serveHostPages(t, { '/shop': { html: embedding(before.baseUrl, '/shop'), script } });
+  const { context, page } = await world.open();
+  let runs = 0;
+  await context.exposeFunction('moved', () => ({ moved: ++runs }));
+  await page.goto(pages.url('/shop'));
+  const say = async (text: string) => {
+    const field = page.getByRole('textbox', { name: 'Write a message' });
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  await say('Move it');
+  const agree = page.locator('assistant-widget article.confirm button[type=submit]');
+  await agree.waitFor({ timeout: SOON_MS });
+
+  await before.stop();
+  const after = await startService(t, { dataDir, env, entry: laterRelease(t) });
+  assert.equal(after.baseUrl, before.baseUrl);
+  assert.equal((await fetch(`${after.baseUrl}/sdk/web/1.99.0/assistant.js`)).status, 200, 'it is another release');
+  const operator = createOperator(after.baseUrl, before.operatorToken);
+  assert.equal((await operator('PATCH', `/apps/${app.appId}`, { min_sdk: { web: '1.99.0' } })).status, 200);
+  await agree.click();
+  await page.locator('assistant-widget .answer').getByText('It is moved.').waitFor({ timeout: SOON_MS });
+  assert.equal(runs, 1);
+  await say('And now?');
+  await page.getByText('This build is too old').waitFor({ timeout: SOON_MS });
 });
