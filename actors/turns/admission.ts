@@ -95,11 +95,14 @@ export function capRefusal(command: AnyCommand, cap: TurnCap, nowMs: number): Re
   return new Refusal(code, message, options);
 }
 
-/** What keeps every turn of the app, or of the build, from starting: asked before its conversation is. @throws Refusal */
+/**
+ * What keeps every turn of the app, or of the build, from starting: asked before its conversation is. What a build brings of calls that it
+ * was given ends what was begun: a card that it drew before the floor was raised is answered to its end. @throws Refusal
+ */
 export function refuseApp(command: AnyCommand): void {
   const { minSdk, suspended } = command.caller.app.settings;
   if (suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
-  if (!isOlder(command, minSdk)) return;
+  if (isContinuation(command.body) || !isOlder(command, minSdk)) return;
   const [platform, version] = buildOf(command);
   throw new Refusal(
     'upgrade_required',

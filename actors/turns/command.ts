@@ -38,7 +38,7 @@ export interface Command<Body extends SaidBody = ChatRequest> {
 }
 
 /** Whether the request says nothing new and only brings results of calls. */
-export function isContinuation({ message, form_submission }: ChatRequest): boolean {
+export function isContinuation({ message, form_submission }: Pick<ChatRequest, 'message' | 'form_submission'>): boolean {
   return message === undefined && form_submission === undefined;
 }
 

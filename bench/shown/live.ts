@@ -1,4 +1,5 @@
 /** Has a real model answer the last thing that each scenario sends, and judges what it called and said. */
+import type { StreamedEvent } from '../../tests/support/client.ts';
 import type { Play, Script, UpstreamRequest } from '../../tests/support/upstream.ts';
 import { markdownOf } from '../report/table.ts';
 import type { Scenario } from './scenario.ts';
@@ -71,6 +72,25 @@ export function recorded(answers: Answers, name: string, heard: Heard[]): Script
     heard.push({ text, calls: made, tokens: 0 });
     const plays: Play[] = made.map(({ id, name: call, args }) => ({ call, args, id }));
     return text === '' ? plays : [{ text }, ...plays];
+  };
+}
+
+/** What a client was told in place of what a model wrote: its words, and each component and action. `written`: what stands for real values. */
+export function told(events: readonly StreamedEvent[], written: ReadonlyMap<string, string>): Heard {
+  const as = (value: unknown) => [...written].reduce((text, [real, mark]) => text.replaceAll(real, mark), JSON.stringify(value));
+  const blocks = events.flatMap(({ type, block }) =>
+    type === 'block.ready' ? [block as { id: string; block_type: string; body: { md?: string } }] : [],
+  );
+  const pending = (events.at(-1)?.pending ?? []) as readonly { invocation_id: string; name: string; params: object }[];
+  return {
+    text: blocks.flatMap(({ block_type: type, body }) => (type === 'text' ? [body.md] : [])).join('\n'),
+    calls: [
+      ...blocks
+        .filter(({ block_type: type }) => type !== 'text' && type !== 'confirm_card')
+        .map(({ id, block_type: name, body }) => ({ id, name, args: as(body) })),
+      ...pending.map(({ invocation_id: id, name, params }) => ({ id, name, args: as(params) })),
+    ],
+    tokens: 0,
   };
 }
 

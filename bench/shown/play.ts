@@ -1,6 +1,6 @@
 /** Plays scenarios through the running program. Its model is a server of this process, which keeps what it was asked. */
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
-import { createClient, HANDSHAKE, type StreamAnswer } from '../../tests/support/client.ts';
+import { createClient, HANDSHAKE, type StreamAnswer, type StreamedEvent } from '../../tests/support/client.ts';
 import { PNG } from '../../tests/support/setup-agent.ts';
 import type { Play, Script, UpstreamRequest } from '../../tests/support/upstream.ts';
 import type { Scenario, Sent } from './scenario.ts';
@@ -10,6 +10,13 @@ export interface Played {
   readonly scenario: Scenario;
   /** What was asked after the last thing that was sent, round by round. */
   readonly requests: readonly UpstreamRequest[];
+  /** How it was answered. */
+  readonly events: readonly StreamedEvent[];
+}
+
+interface Place {
+  readonly baseUrl: string;
+  readonly operatorToken: string;
 }
 
 interface Block {
@@ -20,6 +27,16 @@ interface Block {
 interface Pending {
   readonly invocation_id: string;
   readonly name: string;
+}
+
+/** A conversation before its last thing is sent, to whatever program `shop` names then. */
+export interface Begun {
+  readonly scenario: Scenario;
+  readonly shop: Shop;
+  readonly device: string;
+  readonly conversation: object;
+  readonly blocks: readonly Block[];
+  readonly pending: readonly Pending[];
 }
 
 const SAYS_A_WORD: readonly Play[] = [{ text: 'Well.' }];
@@ -38,36 +55,50 @@ export class Stage {
   };
 
   /** `live`: what answers the last thing that is sent, in place of its rounds. @throws Error where a turn fails */
-  async play(at: { readonly baseUrl: string; readonly operatorToken: string }, scenario: Scenario, live?: Script): Promise<Played> {
+  async play(at: Place, scenario: Scenario, live?: Script): Promise<Played> {
+    return this.end(await this.begin(at, scenario), live);
+  }
+
+  /** A conversation up to the last thing that is sent. @throws Error where a turn fails */
+  async begin(at: Place, scenario: Scenario): Promise<Begun> {
     this.#shop ??= openShop(at.baseUrl, at.operatorToken);
     const shop = await this.#shop;
-    const client = createClient(shop.baseUrl, shop.key, (++this.#devices).toString(16).padStart(32, '0'));
-    const handshake = {
-      ...HANDSHAKE,
-      components: [...CATALOG.keys()],
-      manifest_hash: shop.manifestHash,
-      locale: 'en-GB',
-      ...scenario.client,
+    const device = (++this.#devices).toString(16).padStart(32, '0');
+    let begun: Begun = { scenario, shop, device, conversation: {}, blocks: [], pending: [] };
+    for (const sent of scenario.sends.slice(0, -1)) ({ begun } = await this.#send(begun, sent, {}));
+    return begun;
+  }
+
+  /** Sends the last thing; `live` as in `play`. @throws Error where the turn fails */
+  async end(begun: Begun, live?: Script): Promise<Played> {
+    const { sends, context } = begun.scenario;
+    const last = sends.at(-1) as Sent;
+    const { answer } = await this.#send(begun, last, context === undefined ? {} : { context }, live);
+    return { scenario: begun.scenario, requests: this.#requests, events: answer.events };
+  }
+
+  async #send(begun: Begun, sent: Sent, more: object, live?: Script): Promise<{ readonly begun: Begun; readonly answer: StreamAnswer }> {
+    const { scenario, shop, device, blocks, pending } = begun;
+    const client = createClient(shop.baseUrl, shop.key, device);
+    const components = [...CATALOG.keys()];
+    const handshake = { ...HANDSHAKE, components, manifest_hash: shop.manifestHash, locale: 'en-GB', ...scenario.client };
+    this.#answers = live ?? ((_, round) => sent.rounds?.[round] ?? SAYS_A_WORD);
+    this.#requests = [];
+    const uploads = sent.picture === true ? { attachments: [{ upload_id: await upload(client) }] } : {};
+    const answer = await client.chat({ ...begun.conversation, client: handshake, ...bodyOf(sent, blocks, pending), ...uploads, ...more });
+    const end = lastEvent(answer, scenario.name);
+    const shown = answer.events.flatMap(({ type, block }) => (type === 'block.ready' ? [block as Block] : []));
+    // A later question leaves a card waiting that its end does not name.
+    const waits = (end.pending ?? []) as readonly Pending[];
+    return {
+      answer,
+      begun: {
+        ...begun,
+        conversation: { conversation_id: answer.events[0]?.conversation_id },
+        blocks: [...blocks, ...shown],
+        pending: waits.length > 0 ? waits : pending,
+      },
     };
-    let conversation: object = {};
-    let blocks: readonly Block[] = [];
-    let pending: readonly Pending[] = [];
-    for (const sent of scenario.sends) {
-      const isLast = sent === scenario.sends.at(-1);
-      this.#answers = isLast && live !== undefined ? live : (_, round) => sent.rounds?.[round] ?? SAYS_A_WORD;
-      this.#requests = [];
-      const uploads = sent.picture === true ? { attachments: [{ upload_id: await upload(client) }] } : {};
-      const context = isLast && scenario.context !== undefined ? { context: scenario.context } : {};
-      const body = { ...conversation, client: handshake, ...bodyOf(sent, blocks, pending), ...uploads, ...context };
-      const answer = await client.chat(body);
-      const end = lastEvent(answer, scenario.name);
-      conversation = { conversation_id: answer.events[0]?.conversation_id };
-      blocks = [...blocks, ...answer.events.flatMap(({ type, block }) => (type === 'block.ready' ? [block as Block] : []))];
-      const waits = (end.pending ?? []) as readonly Pending[];
-      // A later question leaves a card waiting that its end does not name.
-      if (waits.length > 0) pending = waits;
-    }
-    return { scenario, requests: this.#requests };
   }
 }
 

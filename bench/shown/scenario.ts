@@ -47,6 +47,8 @@ export interface Scenario {
   /** The last one is what is asked; those before are history. */
   readonly sends: readonly Sent[];
   readonly wanted: Wanted;
+  /** It asks for no understanding: whoever repeats what is said, found and brought, as the offline model does, answers it rightly. */
+  readonly isPlain?: true;
 }
 
 const samples: Samples = SAMPLES;

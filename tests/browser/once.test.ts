@@ -1,9 +1,18 @@
 /** What a person agreed to is run once, although the page that asked is loaded again, or put away and comes back, before the answer is told. */
 import assert from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { createOperator, createTestApp } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { projectRoot } from '../support/project-root.ts';
+import { startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
 import { openWorld } from './browser.ts';
 import { embedding, serveHostPages } from './host-page.ts';
 
@@ -167,4 +176,103 @@ test('CLIENT-32: what a person asks in one of two tabs is done there; once it is
   await third.close();
   await hasRun('get_place in home');
   await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
+});
+
+test('CLIENT-35, CLIENT-21: what came of an action reaches the assistant where the page that leads is closed meanwhile, and where it has stopped behind a dialog', async (t) => {
+  const { context, first, open, say, ran } = await openTwoTabs(t);
+  let end = () => {};
+  const isHeld = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  await context.exposeFunction('held', () => isHeld);
+  const act = { name: 'open_order', description: 'Opens an order.', timeout_ms: 120_000 };
+  const register = `Assistant.registerAction(${JSON.stringify(act)}, async () => { await window.ran('open_order in orders'); await window.held(); return { opened: true }; })`;
+  const second = await open();
+  await second.evaluate(`void ${register}`);
+  await say(second, [{ call: 'open_order', args: {}, id: 'call_open' }], [{ text: 'It is open.' }]);
+  await eventually(
+    () => ran.length === 1,
+    SOON_MS,
+    () => 'it runs',
+  );
+  const dialog = first.waitForEvent('dialog');
+  void first.evaluate("alert('Wait')");
+  const opened = await dialog;
+  end();
+  await second.getByText('It is open.').waitFor({ timeout: SOON_MS });
+  // The page that was stopped follows from now on.
+  await opened.accept();
+  await first.getByText('It is open.').waitFor({ timeout: SOON_MS });
+  await say(first, [{ text: 'Of course.' }]);
+  for (const page of [second, first]) await page.getByText('Of course.').waitFor({ timeout: SOON_MS });
+  assert.deepEqual(ran, ['open_order in orders']);
+
+  // Now the second one leads, and is closed while an action of the first one runs.
+  let answer = () => {};
+  const isWaiting = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await context.exposeFunction('waiting', () => isWaiting);
+  const place = { name: 'get_place', description: 'Tells where the person is.', timeout_ms: 120_000 };
+  await first.evaluate(
+    `void Assistant.registerAction(${JSON.stringify(place)}, async () => { await window.ran('get_place in home'); await window.waiting(); return { place: 'home' }; })`,
+  );
+  await say(first, [{ call: 'get_place', args: {}, id: 'call_place' }], [{ text: 'You are at home.' }]);
+  await eventually(
+    () => ran.length === 2,
+    SOON_MS,
+    () => 'it runs',
+  );
+  await second.close();
+  answer();
+  await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
+  assert.deepEqual(ran, ['open_order in orders', 'get_place in home']);
+});
+
+/** The program as a later release of it would be: with another version of the web SDK. Returns its main.js. */
+function laterRelease(t: TestContext): string {
+  const [root, copy] = [projectRoot(), temporaryDir(t)];
+  for (const name of readdirSync(root)) if (name !== 'dist' && !name.startsWith('.')) symlinkSync(join(root, name), join(copy, name));
+  const filter = (path: string) => !/dist\/(?:tests|bench|tools)$|\.map$/.test(path);
+  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true, filter });
+  const versioned = join(copy, 'dist/protocol/runtime/web-sdk.js');
+  writeFileSync(versioned, readFileSync(versioned, 'utf8').replace(WEB_SDK_VERSION, '1.99.0'));
+  return join(copy, 'dist/main.js');
+}
+
+test('WIDGET-49, VERSION-3: a card that was drawn before the service was updated is confirmed after it, its action runs, and then the page says that it is too old', async (t) => {
+  const rounds: Play[][] = [[{ call: 'move_delivery', args: {}, id: 'call_move' }], [{ text: 'It is **moved**.' }]];
+  const upstream = await startUpstream(t, (_, n) => rounds[n] ?? []);
+  const dataDir = temporaryDir(t);
+  const env = { ...upstreamEnv(upstream), DEMO: 'off', PORT: String(await freePort()) };
+  const before = await startService(t, { dataDir, env });
+  const app = await createTestApp(before.baseUrl, before.operatorToken);
+  const world = await openWorld(t, before);
+  const script = `Assistant.registerAction(${JSON.stringify(ACTION)}, () => window.moved());
+Assistant.init({ key: ${JSON.stringify(app.testKey)}, open: true });`;
+  const pages = await serveHostPages(t, { '/shop': { html: embedding(before.baseUrl, '/shop'), script } });
+  const { context, page } = await world.open();
+  let runs = 0;
+  await context.exposeFunction('moved', () => ({ moved: ++runs }));
+  await page.goto(pages.url('/shop'));
+  const say = async (text: string) => {
+    const field = page.getByRole('textbox', { name: 'Write a message' });
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  await say('Move it');
+  const agree = page.locator('assistant-widget article.confirm button[type=submit]');
+  await agree.waitFor({ timeout: SOON_MS });
+
+  await before.stop();
+  const after = await startService(t, { dataDir, env, entry: laterRelease(t) });
+  assert.equal(after.baseUrl, before.baseUrl);
+  assert.equal((await fetch(`${after.baseUrl}/sdk/web/1.99.0/assistant.js`)).status, 200, 'it is another release');
+  const operator = createOperator(after.baseUrl, before.operatorToken);
+  assert.equal((await operator('PATCH', `/apps/${app.appId}`, { min_sdk: { web: '1.99.0' } })).status, 200);
+  await agree.click();
+  await page.locator('assistant-widget .answer').getByText('It is moved.').waitFor({ timeout: SOON_MS });
+  assert.equal(runs, 1);
+  await say('And now?');
+  await page.getByText('This build is too old').waitFor({ timeout: SOON_MS });
 });

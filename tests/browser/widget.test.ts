@@ -213,7 +213,8 @@ test('WIDGET-2, WIDGET-3: calls before init are done after it, wrong options say
     '/element': { html: element },
     '/wrong': {
       html: embedding(baseUrl, '/wrong'),
-      script: 'try { Assistant.init({}); } catch (error) { document.title = error.message; }',
+      script: `try { Assistant.onEvent('opened'); } catch (error) { window.listener = error.message; }
+        try { Assistant.init({}); } catch (error) { document.title = error.message; }`,
     },
   });
 
@@ -245,6 +246,7 @@ test('WIDGET-2, WIDGET-3: calls before init are done after it, wrong options say
     SOON_MS,
     () => 'the page says what is wrong',
   );
+  assert.equal(await page.evaluate('listener'), 'argument 1 of onEvent must be a function: "opened" came.');
 });
 
 test('WIDGET-8: a thread that was scrolled away stays where it is, and a button leads to its end', async (t) => {

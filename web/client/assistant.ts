@@ -50,6 +50,7 @@ import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
 import { Conversation } from './conversation/conversation.ts';
 import { Keeping } from './conversation/keeping.ts';
+import { mustBe } from './json.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
 import type { TabTeam } from './tabs.ts';
@@ -154,8 +155,9 @@ export class Assistant {
     return this.#opened.onChange(listener);
   }
 
-  /** Declares an action and who runs it. Returns what takes both away. */
+  /** Declares an action and who runs it. Returns what takes both away. @throws TypeError where nobody runs it */
   registerAction(definition: ActionDefinition, handler: ActionHandler): () => void {
+    mustBe(typeof handler === 'function', 'argument 2 of registerAction', 'a function', handler);
     const { document } = this.#manifest;
     const takeAway = this.#handlers.register(definition.name, handler);
     this.#manifest.change({ ...document, actions: [...document.actions.filter(({ name }) => name !== definition.name), definition] });

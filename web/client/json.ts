@@ -41,3 +41,8 @@ export function told(value: unknown): string {
     return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
   return typeof value === 'number' ? `${value} (a number)` : String(value);
 }
+
+/** @throws TypeError in one sentence where an app gives something else than is wanted */
+export function mustBe(isIt: boolean, what: string, wanted: string, came: unknown): asserts isIt {
+  if (!isIt) throw new TypeError(`${what} must be ${wanted}: ${told(came)} came.`);
+}

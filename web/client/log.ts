@@ -2,18 +2,18 @@
 
 /** Every code with its meaning. Codes are added; none is renamed. `component_unknown` and `deprecated` are for SDKs that draw. */
 export const LOG_CODES = {
-  action_error: 'a handler of an action threw; the assistant is told so',
-  action_timeout: 'a handler of an action took longer than the action may; the assistant is told so',
-  action_unregistered: 'the assistant called an action that has no handler here',
-  action_result_invalid: 'what a handler returned is no JSON, or more than 16 KB of it',
+  action_error: 'the handler threw; the assistant is told so',
+  action_timeout: 'the handler took longer than it may; the assistant is told so',
+  action_unregistered: 'an action was called that has no handler here',
+  action_result_invalid: 'what the handler returned is no JSON, or over 16 KB of it',
   app_not_live: 'the key is live and the app is not: the launcher stays hidden',
   app_refused: 'the service refuses this app, key or page: the launcher stays hidden',
   availability_changed: 'the assistant is available, or no more',
   component_unknown: 'the answer has a block that this build does not draw',
   config_failed: 'the configuration could not be loaded; it is asked for again',
-  context_error: 'the provider of the context threw: the message went without it',
+  context_error: 'the context threw: the message went without it',
   context_invalid: 'a field of the context is not as the service takes it: the message went without it',
-  context_timeout: 'the provider of the context took too long: the message went without it',
+  context_timeout: 'the context took too long: the message went without it',
   decision_failed: 'the answer to a card could not be recorded',
   deprecated: 'something is used that a later version will not have',
   event_skipped: 'a frame of the stream is no event that is known',
@@ -35,7 +35,7 @@ export const LOG_CODES = {
   stream_lost: 'the stream of a turn could not be taken up again',
   turn_failed: 'a turn ended with an error',
   upload_failed: 'a file could not be uploaded',
-  user_token_failed: 'the provider of the user token threw or took too long: the message went without a new one',
+  user_token_failed: 'the user token threw or took too long: the message went without a new one',
   warning: 'something of a request was not understood',
 } as const;
 
@@ -62,7 +62,8 @@ export class Log {
 
   say(level: LogRecord['level'], code: LogCode, details?: Readonly<Record<string, unknown>>, message: string = LOG_CODES[code]): void {
     try {
-      this.#sink({ level, code, message, ...(details === undefined ? {} : { details }) });
+      const hint = details?.hint === undefined ? '' : `: ${details.hint}`;
+      this.#sink({ level, code, message: message + hint, ...(details === undefined ? {} : { details }) });
     } catch {
       // Nothing to tell it to.
     }

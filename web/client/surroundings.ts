@@ -65,8 +65,11 @@ export interface KeptValues {
 
 /** What tabs of one installation say to each other. A message is plain data. */
 export interface Tabs {
-  /** Calls `onLead` once this tab is the only one of this name that leads. It leads until the result is called, or the tab is gone. */
-  elect(name: string, onLead: () => void): () => void;
+  /**
+   * Calls `onLead` once this tab is the only one of this name that leads. It leads until the result is called, the tab is gone, or another one
+   * takes its place: then `onLost` is called. `isSeizing`: it takes the place of whoever leads.
+   */
+  elect(name: string, onLead: () => void, onLost?: () => void, isSeizing?: boolean): () => void;
   join(name: string, onMessage: (message: unknown) => void): { post(message: unknown): void; close(): void };
 }
 

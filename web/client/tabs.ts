@@ -10,6 +10,8 @@ import type { Clock, Surroundings, Tabs } from './surroundings.ts';
 
 /** The eye takes it for at once, and a state is copied for every tab. */
 const TELL_EVERY_MS = 50;
+/** Whoever leads tells its state at once after a wish. One whose page has stopped, as behind a dialog, does not (CLIENT-35). */
+const SILENT_MS = 10_000;
 /** Wishes and outcomes that no leader took yet. People are not that fast. */
 const WISHES_MAX = 20;
 
@@ -18,13 +20,15 @@ type Wish = ExtractEvents<ConversationEvents>;
 type TabMessage =
   | { readonly kind: 'hello' }
   | { readonly kind: 'state'; readonly state: ConversationState }
-  | { readonly kind: 'wish'; readonly wish: Wish }
+  | { readonly kind: 'wish'; readonly wish: Wish; readonly atMs: number }
   /** Another conversation is to be opened; null: a new one. */
   | { readonly kind: 'open'; readonly conversationId: string | null };
 
 export interface TabDuties {
   /** This tab is to lead: take up what is there. Resolves when it can. */
   lead(): Promise<void>;
+  /** Another tab leads in its place: this one was not heard of in time. */
+  lost(): void;
   mirror(state: ConversationState): void;
   /** A wish of another tab, or of this one from before it led. */
   fulfil(wish: Wish): void;
@@ -49,7 +53,9 @@ export class TabTeam {
   /** Other tabs that are waited for, and those that are gone. */
   readonly #watched = new Map<string, (() => void)[]>();
   readonly #gone = new Set<string>();
+  #isElected = false;
   #isLeading = false;
+  #stopWaiting: (() => void) | undefined;
   #isTelling = false;
   #isClosed = false;
   /** Not seen in a state of the leader's yet. */
@@ -62,7 +68,7 @@ export class TabTeam {
     this.#clock = clock;
     this.#duties = duties;
     this.#channel = tabs.join(name, (message) => this.#heard((message ?? {}) as TabMessage));
-    this.#resign = [tabs.elect(name, () => void this.#lead()), tabs.elect(`${name}:${this.own}`, () => {})];
+    this.#resign = [this.#elect(false), tabs.elect(`${name}:${this.own}`, () => {})];
     this.#post({ kind: 'hello' });
   }
 
@@ -73,7 +79,7 @@ export class TabTeam {
   forward(wish: Wish): void {
     // Only messages and outcomes are worth keeping: whoever pressed another button sees that nothing happened.
     if ((wish.type === 'send' || wish.type === 'actionEnded') && this.#wishes.length < WISHES_MAX) this.#wishes = [...this.#wishes, wish];
-    this.#post({ kind: 'wish', wish });
+    this.#send(wish);
   }
 
   /** Whether that tab is known to be gone. It is looked for from the first time on. */
@@ -115,11 +121,29 @@ export class TabTeam {
 
   close(): void {
     this.#isClosed = true;
+    this.#stopWaiting?.();
     for (const resign of this.#resign) resign();
     this.#channel.close();
   }
 
+  #elect(isSeizing: boolean): () => void {
+    const lost = () => {
+      if (!this.#isClosed) this.#duties.lost();
+    };
+    return this.#tabs.elect(this.name, () => void this.#lead(), lost, isSeizing);
+  }
+
+  /** Where no state comes in time, this tab leads. Whoever is woken may have none to tell. */
+  #send(wish: Wish): void {
+    this.#post({ kind: 'wish', wish, atMs: this.#clock.nowMs() });
+    if (wish.type === 'wake') return;
+    this.#stopWaiting ??= this.#clock.after(SILENT_MS, () => {
+      if (!this.#isClosed && !this.#isElected) this.#resign.push(this.#elect(true));
+    });
+  }
+
   async #lead(): Promise<void> {
+    this.#isElected = true;
     await this.#duties.lead();
     if (this.#isClosed) return;
     this.#isLeading = true;
@@ -135,16 +159,27 @@ export class TabTeam {
     if (this.#isClosed) return;
     if (this.#isLeading) {
       if (message.kind === 'hello') this.changed();
-      else if (message.kind === 'wish') this.#duties.fulfil(message.wish);
+      else if (message.kind === 'wish') this.#fulfil(message);
       else if (message.kind === 'open') this.#duties.open(message.conversationId ?? undefined);
       return;
     }
     if (message.kind !== 'state') return;
     const { state } = message;
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
     this.#wishes = this.#wishes.filter((wish) => !isTaken(wish, state));
     // Said before there was a leader to hear it.
-    for (const wish of this.#wishes) this.#post({ kind: 'wish', wish });
+    for (const wish of this.#wishes) this.#send(wish);
     this.#duties.mirror(state);
+  }
+
+  /** Whoever was stopped meanwhile hears first whether it leads still. */
+  #fulfil({ wish, atMs }: Extract<TabMessage, { readonly kind: 'wish' }>): void {
+    const fulfil = () => {
+      if (!this.#isClosed) this.#duties.fulfil(wish);
+    };
+    if (this.#clock.nowMs() - atMs > SILENT_MS) this.#clock.after(TELL_EVERY_MS, fulfil);
+    else fulfil();
   }
 
   #post(message: TabMessage): void {

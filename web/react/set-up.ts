@@ -35,9 +35,9 @@ export class SetUp {
     const widget: WidgetScript = {
       ...script,
       registerAction: (definition, handler) =>
-        this.#keep(run, `action ${definition.name}`, definition, handler, script.registerAction as Register),
+        this.#keep(run, `action ${definition?.name}`, definition, handler, script.registerAction as Register),
       registerScreen: (definition, open) =>
-        this.#keep(run, `screen ${definition.name}`, definition, open, script.registerScreen as Register),
+        this.#keep(run, `screen ${definition?.name}`, definition, open, script.registerScreen as Register),
       registerComponent: (type, drawing) =>
         typeof drawing === 'string'
           ? this.#keep(
@@ -76,11 +76,13 @@ export class SetUp {
   ): () => void {
     const json = JSON.stringify(definition);
     const before = this.#registered.get(name);
-    const isSame = before?.json === json;
+    const isSame = before !== undefined && before.json === json && typeof handler === 'function';
     if (!isSame) before?.takeAway();
+    const newest = (...given: never[]) => this.#registered.get(name)?.handler(...given);
     const now: Registration = isSame
       ? Object.assign(before, { handler, run })
-      : { json, handler, run, takeAway: register(definition, (...given) => this.#registered.get(name)?.handler(...given)) };
+      : // What is no function is told by whoever registers it.
+        { json, handler, run, takeAway: register(definition, typeof handler === 'function' ? newest : handler) };
     this.#registered.set(name, now);
     return () => {
       // One that another run gave anew is that one's, and may be yet while it begins.

@@ -13,7 +13,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import { jsx, jsxs } from 'preact/jsx-runtime';
 import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
 import { checkedAddress, placeElement, startIn } from './element.ts';
-import { checkOptions, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
+import { checkCall, checkOptions, type Registering, type WidgetOptions, type WidgetTheme } from './options.ts';
 import type { Widget } from './widget.ts';
 
 export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
@@ -50,8 +50,10 @@ function withWidget<Result>(work: (widget: Widget) => Result): Promise<Awaited<R
   });
 }
 
-/** As `withWidget`, for what gives back how to take it away. */
-function registered(work: (widget: Widget) => () => void): () => void {
+/** As `withWidget`, for what gives back how to take it away. @throws TypeError that says what is wrong with what was given */
+function registered<Name extends Registering>(name: Name, args: Parameters<Widget[Name]>): () => void {
+  checkCall(name, args);
+  const work = (widget: Widget) => (widget[name] as (...given: readonly unknown[]) => () => void)(...args);
   const registration = { work, takeAway: current === undefined ? () => {} : work(current.widget) };
   registrations.add(registration);
   return () => {
@@ -122,19 +124,19 @@ export function setUserToken(...args: Parameters<Widget['setUserToken']>): void 
 }
 
 export function registerAction(...args: Parameters<Widget['registerAction']>): () => void {
-  return registered((widget) => widget.registerAction(...args));
+  return registered('registerAction', args);
 }
 
 export function registerScreen(...args: Parameters<Widget['registerScreen']>): () => void {
-  return registered((widget) => widget.registerScreen(...args));
+  return registered('registerScreen', args);
 }
 
-export function onEvent(listener: (event: WidgetEvent) => void): () => void {
-  return registered((widget) => widget.onEvent(listener));
+export function onEvent(...args: Parameters<Widget['onEvent']>): () => void {
+  return registered('onEvent', args);
 }
 
 export function registerComponent(...args: Parameters<Widget['registerComponent']>): () => void {
-  return registered((widget) => widget.registerComponent(...args));
+  return registered('registerComponent', args);
 }
 
 export function prefill(text: string): void {

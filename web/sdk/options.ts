@@ -3,7 +3,7 @@ import { RADIUS_MAX_PX } from '../../protocol/limits.ts';
 import type { TurnContext } from '../../protocol/runtime/chat.ts';
 import { bindingOf } from '../client/app/person.ts';
 import type { AssistantOptions } from '../client/assistant.ts';
-import { isRecord, told } from '../client/json.ts';
+import { isRecord, mustBe } from '../client/json.ts';
 import type { LogRecord } from '../client/log.ts';
 import { COLOUR_NAMES, isColour, isFont, numberIn, type ThemeColour, type WidgetTheme } from './appearance.ts';
 import { BLOCK_WORDS, type BlockWords } from './blocks/words.ts';
@@ -214,7 +214,7 @@ function distance(one: string, other: string): number {
 }
 
 /** @throws TypeError that names the first option of `given` that is not as `shape` has it, what came and what is wanted */
-function check(shape: Shape, given: Readonly<Record<string, unknown>>, path = ''): void {
+function check(shape: Shape, given: object, path = ''): void {
   for (const [name, value] of Object.entries(given)) {
     const at = path + name;
     if (!Object.hasOwn(shape, name)) {
@@ -225,9 +225,9 @@ function check(shape: Shape, given: Readonly<Record<string, unknown>>, path = ''
     if (value === undefined) continue;
     const want = shape[name] as Want | Shape;
     if (!Array.isArray(want)) {
-      if (!isRecord(value)) throw new TypeError(`${at} must be an object: ${told(value)} came.`);
-      check(want as Shape, value, `${at}.`);
-    } else if (!want[1](value)) throw new TypeError(`${at} must be ${want[0]}: ${told(value)} came.`);
+      mustBe(isRecord(value), at, 'an object', value);
+      check(want as Shape, value as object, `${at}.`);
+    } else mustBe(want[1](value), at, want[0], value);
   }
 }
 
@@ -242,4 +242,24 @@ export function checkOptions(given: unknown, changes = false): void {
   } catch (error) {
     throw new TypeError(`Assistant: ${(error as Error).message}`);
   }
+}
+
+const NAMED: Want = ['an object with a name', (value) => isRecord(value) && typeof value.name === 'string'];
+const DRAWING: Want = ['a function, or the name of an element', (value) => typeof value === 'function' || SOME_TEXT[1](value)];
+
+/** What is given to each function that registers something. */
+const CALLS = {
+  registerAction: [NAMED, A_FUNCTION],
+  registerScreen: [NAMED, A_FUNCTION],
+  registerComponent: [SOME_TEXT, DRAWING],
+  onEvent: [A_FUNCTION],
+} satisfies Readonly<Record<string, readonly Want[]>>;
+
+export type Registering = keyof typeof CALLS;
+
+/** @throws TypeError in one sentence that says which argument is wrong, what came and what is wanted */
+export function checkCall(name: Registering, given: readonly unknown[]): void {
+  CALLS[name].forEach(([wanted, isIt], at) => {
+    mustBe(isIt(given[at]), `argument ${at + 1} of ${name}`, wanted, given[at]);
+  });
 }

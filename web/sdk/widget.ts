@@ -12,6 +12,7 @@ import { BLOCK_VIEWS } from './blocks/views.ts';
 import { keepDraft } from './composer/composer.tsx';
 import { type Words, wordsIn } from './languages/language.ts';
 import {
+  checkCall,
   localeOf,
   type ScreenHandler,
   suggestionsNow,
@@ -26,11 +27,7 @@ import { onIdle } from './state/idle.ts';
 import { PageValues } from './state/page-values.ts';
 import { type Listener, Telling, toConsole } from './telling.ts';
 
-type ActionDefinition = Parameters<Assistant['registerAction']>[0];
-type ActionHandler = Parameters<Assistant['registerAction']>[1];
 type ScreenDefinition = Parameters<Assistant['registerScreen']>[0];
-type SignedPerson = Parameters<Assistant['identify']>[0];
-type UserToken = Parameters<Assistant['setUserToken']>[0];
 
 export class Widget {
   readonly assistant: Assistant;
@@ -104,16 +101,16 @@ export class Widget {
     this.#scene.say(text);
   }
 
-  identify(person: SignedPerson) {
-    return this.assistant.identify(person);
+  identify(...given: Parameters<Assistant['identify']>) {
+    return this.assistant.identify(...given);
   }
 
   signOut(): Promise<void> {
     return this.assistant.signOut();
   }
 
-  setUserToken(token: UserToken): void {
-    this.assistant.setUserToken(token);
+  setUserToken(...given: Parameters<Assistant['setUserToken']>): void {
+    this.assistant.setUserToken(...given);
   }
 
   /** Opens the panel with a text in the field, behind what is there, for the person to change and send. */
@@ -150,12 +147,14 @@ export class Widget {
   }
 
   /** Declares an action and who runs it. Returns what takes it away. */
-  registerAction(definition: ActionDefinition, handler: ActionHandler): () => void {
-    return this.assistant.registerAction(definition, handler);
+  registerAction(...given: Parameters<Assistant['registerAction']>): () => void {
+    checkCall('registerAction', given);
+    return this.assistant.registerAction(...given);
   }
 
   /** Draws blocks of this component: a function, or the name of an element. Returns what gives it back to the widget. */
   registerComponent(type: ComponentName, drawing: OwnDrawing | string): () => void {
+    checkCall('registerComponent', [type, drawing]);
     const draw = typeof drawing === 'string' ? drawnBy(drawing) : drawing;
     this.#drawings.set(type, draw);
     this.#redraw();
@@ -167,6 +166,7 @@ export class Widget {
 
   /** Declares a screen that answers may offer, and who opens it. Returns what takes it away. */
   registerScreen(definition: ScreenDefinition, open: ScreenHandler): () => void {
+    checkCall('registerScreen', [definition, open]);
     this.#screens.set(definition.name, open);
     const takeAway = this.assistant.registerScreen(definition);
     return () => {
@@ -177,6 +177,7 @@ export class Widget {
 
   /** Tells of everything that `WidgetEvent` names. Returns what ends it. */
   onEvent(listener: (event: WidgetEvent) => void): () => void {
+    checkCall('onEvent', [listener]);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

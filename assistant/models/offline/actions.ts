@@ -121,7 +121,7 @@ function argumentOf(text: string, { type, enum: allowed }: ParamSchema): unknown
   return (type === 'number' || type === 'integer') && text.trim() !== '' && Number.isFinite(number) ? number : undefined;
 }
 
-/** The action that takes most of the form's fields, and all that it needs from them; undefined when the message is no form, or none does. */
+/** The action that takes most of the form's fields, at least half of them, and all that it needs from them; undefined when the message is no form, or none does. */
 export function matchSubmission(message: string, tools: readonly ToolDefinition[]): ActionMatch | undefined {
   const values = valuesOf(message);
   if (values === undefined) return undefined;
@@ -138,7 +138,7 @@ export function matchSubmission(message: string, tools: readonly ToolDefinition[
         return value === undefined ? [] : [[param, value]];
       }),
     );
-    if (!required.every((param) => Object.hasOwn(args, param))) continue;
+    if (!required.every((param) => Object.hasOwn(args, param)) || 2 * Object.keys(args).length < values.size) continue;
     if (Object.keys(args).length > Object.keys(best?.args ?? {}).length) best = { name, args };
   }
   return best;

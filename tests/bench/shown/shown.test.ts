@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { answersOf, type Heard, type Judged, judge, liveReport, recorded, relay } from '../../../bench/shown/live.ts';
+import { answersOf, type Heard, type Judged, judge, liveReport, recorded, relay, told } from '../../../bench/shown/live.ts';
 import { shownPage, shownText } from '../../../bench/shown/pages.ts';
-import { type Played, Stage } from '../../../bench/shown/play.ts';
+import { type Begun, type Played, Stage } from '../../../bench/shown/play.ts';
 import { SCENARIOS } from '../../../bench/shown/scenarios.ts';
 import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { serveFake } from '../../support/fake-server.ts';
 import { projectRoot } from '../../support/project-root.ts';
 import { startService } from '../../support/service.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../../support/upstream.ts';
 import { FILE } from '../../support/whole-file.ts';
 
@@ -113,5 +114,36 @@ describe('BENCH-21: a real model is judged', () => {
     assert.deepEqual(wrong, []);
     const called = new Set(judged.flatMap(({ calls }) => calls.map(({ name }) => name)));
     for (const { name, offered } of CATALOG.values()) assert.equal(!offered || called.has(name), true, name);
+  });
+});
+
+describe('BENCH-22: the offline model', () => {
+  test('answers every scenario with components that are taken at the first try, and rightly where it asks for no understanding', async (t) => {
+    // The same directory: what came before is played by a model that does as it is told.
+    const dataDir = temporaryDir(t);
+    const own = new Stage();
+    const before = await startService(t, { dataDir, env: { ...upstreamEnv(await startUpstream(t, own.script)), DEMO: 'off' } });
+    const begun: Begun[] = [];
+    for (const scenario of SCENARIOS) begun.push(await own.begin(before, scenario));
+    await before.stop();
+    const { baseUrl } = await startService(t, { dataDir, env: { DEMO: 'off', LOG_LEVEL: 'warn' } });
+    const names = [...CATALOG.keys()].join('|');
+    const wrong: unknown[] = [];
+    for (const each of begun) {
+      const { scenario, events } = await own.end({ ...each, shop: { ...each.shop, baseUrl } });
+      const heard = told(events, new Map([['ann@example.com', '⟦email_1⟧']]));
+      const { isRight } = judge(scenario, [], [heard]);
+      const announced = events.flatMap(({ type, id, block_type: as }) => (type === 'block.start' ? [`${id} ${as}`] : []));
+      const ready = events.flatMap(({ type, block }) => (type === 'block.ready' ? [block as { id: string; block_type: string }] : []));
+      const faults = [
+        ...announced.filter((one) => !ready.some(({ id, block_type: as }) => `${id} ${as}` === one)).map((one) => `${one} was refused`),
+        ...(new RegExp(`^\\[(?:${names})\\]`, 'm').test(heard.text) ? ['a component is written as text'] : []),
+        ...(JSON.stringify(events).includes('⟦') ? ['a placeholder is left'] : []),
+        ...(scenario.isPlain && isRight !== true ? ['not right'] : []),
+      ];
+      if (faults.length > 0) wrong.push([scenario.name, faults, heard]);
+    }
+    assert.deepEqual(wrong, []);
+    assert.ok(SCENARIOS.filter(({ isPlain }) => isPlain).length >= 15);
   });
 });

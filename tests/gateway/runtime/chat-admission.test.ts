@@ -229,6 +229,18 @@ test('VERSION-3: a build below its platform’s floor is upgrade_required in the
   for (const sdk of ['web/0.50.1', 'web/1.0.0', 'flutter/0.1.0']) assertAnswered(await by(sdk));
 });
 
+test('VERSION-3: what a build brings of calls that it was given before the floor was raised is taken, and its next question is refused', async () => {
+  const app = await makeApp();
+  const client = createClient(service.baseUrl, app.liveKey);
+  const handshake = { ...HANDSHAKE, sdk: 'web/0.50.0', manifest_hash: await client.register(MANIFEST) };
+  const asked = await client.say('look', { client: handshake });
+  const [pending] = (asked.events.at(-1)?.pending ?? []) as { invocation_id: string }[];
+  await patch(app, { min_sdk: { web: '0.50.1' } });
+  const more = { client: handshake, conversation_id: asked.events[0]?.conversation_id };
+  assertAnswered(await client.chat({ ...more, tool_results: [{ invocation_id: pending?.invocation_id, status: 'ok', result: {} }] }));
+  assertRefusedInStream(await client.say('Hello', more), 'upgrade_required', /web\/0\.50\.1/);
+});
+
 test('MANIFEST-8: a manifest hash this app never registered is manifest_unknown, also when another app did', async () => {
   const [owner, other] = [await makeApp(), await makeApp()];
   const manifest_hash = await createClient(service.baseUrl, owner.liveKey).register(MANIFEST);

@@ -1,9 +1,12 @@
 /** What is mended of a body that is nearly right, and what is not. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { CATALOG, modelBody } from '../../../protocol/catalog/catalog.ts';
 import type { Routes } from '../../../protocol/catalog/component.ts';
+import { projectRoot } from '../../support/project-root.ts';
 import { MODEL_EXAMPLES } from './examples.ts';
 
 const ROUTES: Routes = new Map([
@@ -22,6 +25,14 @@ const slots = (start: string) => ({
   days: [{ date: '2026-11-20', slots: [{ ...SLOT, start }] }],
 });
 const button = (kind: string, target: string) => ({ buttons: [{ kind, label: 'Go', target }] });
+
+const ORDER = {
+  order_id: 'A',
+  steps: [
+    { label: 'Packed', state: 'done' },
+    { label: 'Sent', state: 'current' },
+  ],
+};
 
 /** The table: what is mended, as written, and as if it had been written so. */
 const MENDED: readonly (readonly [rule: string, name: string, written: unknown, meant: unknown])[] = [
@@ -49,12 +60,38 @@ const MENDED: readonly (readonly [rule: string, name: string, written: unknown, 
     { points: [{ text: 'Two days.', tone: 'celebratory' }] },
     { points: [{ text: 'Two days.' }] },
   ],
-  ['case and blanks of a word', 'info_card', { title: 'T', md: 'M', tone: 'Success' }, { title: 'T', md: 'M', tone: 'success' }],
+  [
+    'a wrong layout of buttons is left out',
+    'actions',
+    { ...button('call', '+49301234567'), layout: 'grid' },
+    button('call', '+49301234567'),
+  ],
+  ['blanks of a word', 'order_tracker', { ...ORDER, status: 'Out for delivery' }, { ...ORDER, status: 'out_for_delivery' }],
+  ['hyphens of a word', 'order_tracker', { ...ORDER, status: 'out-for-delivery' }, { ...ORDER, status: 'out_for_delivery' }],
+  ['case of a word', 'info_card', { title: 'T', md: 'M', tone: 'Success' }, { title: 'T', md: 'M', tone: 'success' }],
   [
     'another name of a kind',
     'contact',
     { name: 'A', channels: [{ kind: 'website', value: 'www.tea.example' }] },
     { name: 'A', channels: [{ kind: 'url', value: 'https://www.tea.example' }] },
+  ],
+  [
+    'other names of a kind to call and to write to',
+    'contact',
+    {
+      name: 'A',
+      channels: [
+        { kind: 'tel', value: '+49 30 901820' },
+        { kind: 'mail', value: 'a@b.example' },
+      ],
+    },
+    {
+      name: 'A',
+      channels: [
+        { kind: 'phone', value: '+49 30 901820' },
+        { kind: 'email', value: 'a@b.example' },
+      ],
+    },
   ],
   [
     'an address without a scheme',
@@ -126,6 +163,12 @@ const MENDED: readonly (readonly [rule: string, name: string, written: unknown, 
     slots('2026-11-20T09:30:00+01:00'),
   ],
   ['a list as text', 'tags', { items: JSON.stringify([{ id: 'a', label: 'A' }]) }, { items: [{ id: 'a', label: 'A' }] }],
+  [
+    'an object as text',
+    'item_list',
+    { layout: 'list', items: [{ id: 'a', title: 'A', price: '{"amount":"12.50","currency":"EUR"}' }] },
+    { layout: 'list', items: [{ id: 'a', title: 'A', price: { amount: '12.50', currency: 'EUR' } }] },
+  ],
   ['one item for a list', 'tags', { items: { id: 'a', label: 'A' } }, { items: [{ id: 'a', label: 'A' }] }],
   ['a body inside a field', 'tags', { tags: { items: [{ id: 'a', label: 'A' }] } }, { items: [{ id: 'a', label: 'A' }] }],
   ['a body inside "arguments", as text', 'tags', { arguments: '{"items":[{"id":"a","label":"A"}]}' }, { items: [{ id: 'a', label: 'A' }] }],
@@ -137,6 +180,20 @@ const MENDED: readonly (readonly [rule: string, name: string, written: unknown, 
     { layout: 'list', items: [{ id: 'a', title: 'A', image: { url: 'https://a.example/a.png', alt: `${'x'.repeat(199)}…` } }] },
   ],
 ];
+
+/** By the beginning of each line of the list in docs/catalog.md: how often it is tried above. */
+const LINES: Readonly<Record<string, number>> = {
+  '`null` or an empty text': 3,
+  'a word that does not exist': 2,
+  'case, blanks and hyphens': 5,
+  'a text stands for an item': 2,
+  'a number becomes text': 6,
+  '`eur` becomes': 2,
+  'an address without a scheme': 3,
+  'a list or object that was written as JSON': 3,
+  'a body inside a field': 3,
+  'the words of a picture': 1,
+};
 
 /** What would change what a body says stays refused, each with the place that is named. */
 const REFUSED: readonly (readonly [rule: string, name: string, written: unknown, wrong: string])[] = [
@@ -207,6 +264,20 @@ describe('BLOCK-27: what is nearly right is taken for what it means', () => {
       assert.deepEqual(got, expected);
     });
   }
+
+  test('BLOCK-27: each line of the list in the catalog is tried, and nothing else is mended', () => {
+    const [, list = ''] = readFileSync(join(projectRoot(), 'docs/catalog.md'), 'utf8').split('## What is mended');
+    const lines = Array.from(list.matchAll(/^- (.+)$/gm), ([, line = '']) => line);
+    assert.deepEqual(
+      lines.map((line) => Object.keys(LINES).find((beginning) => line.startsWith(beginning)) ?? line),
+      Object.keys(LINES),
+    );
+    // A price in small letters is a number for an amount, too.
+    assert.equal(
+      Object.values(LINES).reduce((sum, times) => sum + times, 0),
+      MENDED.length + 1,
+    );
+  });
 
   for (const [rule, name, written, wrong] of REFUSED) {
     test(`BLOCK-27, BLOCK-5, BLOCK-10: ${rule} is not mended (${name})`, () => {

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { snippetsIn } from '../../support/guide.ts';
 import { projectRoot } from '../../support/project-root.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -175,11 +176,15 @@ async function inEmptyProject(
     module: 'nodenext',
     target: 'es2023',
     types: [],
+    jsx: 'react-jsx',
     // Links as if they were folders: what a package imports is found in the project, as after an installation, and nowhere else.
     preserveSymlinks: true,
     outDir: 'out',
   };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx'] }));
+  // What the guide says of an app in TypeScript.
+  if (folder === 'react')
+    writeFileSync(join(project, 'help.tsx'), snippetsIn('tsx', 'docs/sdk.md')[0] ?? assert.fail('the guide has none'));
   if (folder === 'react-native') writeFileSync(join(project, 'react-native.d.ts'), NATIVE_TYPES);
   assert.equal(run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'), '');
   if (folder !== 'react-native') return run(project, process.execPath, '--preserve-symlinks', 'out/index.js').trim();
@@ -218,7 +223,7 @@ test('CLIENT-22, WIDGET-12, WIDGET-51: the packages weigh what the guides say', 
   assert.ok(widget <= LOADER_MAX_BYTES, `${widget} bytes of the loader`);
 });
 
-test('WIDGET-12: the React component is a package that installs, type-checks and runs in an empty project', async (t) => {
+test('WIDGET-12, HOUSE-20: the React component is a package that installs, type-checks and runs in an empty project', async (t) => {
   const react = ['react', 'react-dom', 'scheduler', 'csstype', '@types/react', '@types/react-dom'];
   assert.equal(
     await inEmptyProject(t, 'react', REACT_SOURCE, react, (home) => {

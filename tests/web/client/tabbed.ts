@@ -5,7 +5,7 @@ import type { PendingInvocation } from '../../../protocol/runtime/stream-events.
 import { type Assistant, createAssistant } from '../../../web/client/assistant.ts';
 import type { Call } from '../../../web/client/conversation/calls.ts';
 import { everywhere, keptInMemory } from '../../../web/client/platform/everywhere.ts';
-import type { KeptValues } from '../../../web/client/surroundings.ts';
+import type { Clock, KeptValues, Tabs } from '../../../web/client/surroundings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ANSWER, KEY, USUAL } from './scripted-assistant.ts';
@@ -22,6 +22,8 @@ const FORGOTTEN = [
 export interface Tab {
   readonly assistant: Assistant;
   call(): Call | undefined;
+  /** Nothing happens in it from now on, as while a dialog of its page is open. Returns what wakes it. */
+  stop(): () => void;
 }
 
 /** A service that calls `look` when it is asked to look, and otherwise asks before it calls `move`; and tabs that can do both. */
@@ -108,7 +110,15 @@ export class Tabbed {
       ...{ address: this.#url, key: KEY, sdk: 'web/1.0.0', abilities: { components: ['text', 'confirm_card'] } },
       context: () => (this.isBlind ? new Promise<undefined>(() => {}) : { current_screen: { name: `${name}-${++asked}` } }),
     };
-    const assistant = createAssistant(options, everywhere({ ...this.#shared, clock: this.clock }));
+    let missed: (() => void)[] | undefined;
+    const unlessStopped = (run: () => void) => (missed === undefined ? run() : void missed.push(run));
+    const { tabs: shared } = this.#shared;
+    const tabs: Tabs = {
+      elect: (team, onLead, onLost = () => {}, isSeizing) => shared.elect(team, onLead, () => unlessStopped(onLost), isSeizing),
+      join: (team, onMessage) => shared.join(team, (message) => unlessStopped(() => onMessage(message))),
+    };
+    const clock: Clock = { nowMs: () => this.clock.nowMs(), after: (ms, run) => this.clock.after(ms, () => unlessStopped(run)) };
+    const assistant = createAssistant(options, everywhere({ ...this.#shared, tabs, clock }));
     for (const action of actions) {
       const risk = action === 'look' ? 'read' : 'write';
       assistant.registerAction({ name: action, description: 'Does it.', risk }, async () => {
@@ -119,7 +129,15 @@ export class Tabbed {
     }
     this.#t.after(() => assistant.close());
     await assistant.ready;
-    return { assistant, call: () => assistant.conversation.store.get().context.calls[0] };
+    const stop = () => {
+      const waiting: (() => void)[] = [];
+      missed = waiting;
+      return () => {
+        missed = undefined;
+        for (const run of waiting) run();
+      };
+    };
+    return { assistant, call: () => assistant.conversation.store.get().context.calls[0], stop };
   }
 
   /** Lets time pass until it is so. */

@@ -1,21 +1,30 @@
-/** Tabs within one process: one of a name leads, the next when it resigns; messages reach all others, as copies and later. */
+/** Tabs within one process: one of a name leads, the next when it resigns, or one that takes its place; messages reach all others, as copies and later. */
 import type { Tabs } from '../../../web/client/surroundings.ts';
 
+interface Candidate {
+  readonly onLead: () => void;
+  readonly onLost: () => void;
+}
+
 export class TabsInProcess implements Tabs {
-  readonly #candidates = new Map<string, (() => void)[]>();
+  readonly #candidates = new Map<string, Candidate[]>();
   readonly #members = new Map<string, Set<(message: unknown) => void>>();
 
-  elect(name: string, onLead: () => void): () => void {
+  elect(name: string, onLead: () => void, onLost: () => void = () => {}, isSeizing = false): () => void {
     const candidates = this.#candidates.get(name) ?? [];
     this.#candidates.set(name, candidates);
-    candidates.push(onLead);
-    if (candidates.length === 1) queueMicrotask(onLead);
+    const candidate = { onLead, onLost };
+    if (isSeizing) {
+      const [before] = candidates.splice(0, 1, candidate);
+      if (before !== undefined) queueMicrotask(before.onLost);
+    } else candidates.push(candidate);
+    if (candidates[0] === candidate) queueMicrotask(onLead);
     return () => {
-      const at = candidates.indexOf(onLead);
+      const at = candidates.indexOf(candidate);
       if (at < 0) return;
       candidates.splice(at, 1);
       const [next] = candidates;
-      if (at === 0 && next !== undefined) queueMicrotask(next);
+      if (at === 0 && next !== undefined) queueMicrotask(next.onLead);
     };
   }
 

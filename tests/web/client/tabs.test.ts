@@ -178,7 +178,7 @@ test('CLIENT-4: a page keeps values where it may, and tabs of it elect one that 
   };
   const held: Promise<void>[] = [];
   const locks = {
-    request: async (_name: string, work: () => Promise<void>) => {
+    request: async (_name: string, _options: object, work: () => Promise<void>) => {
       const lock = work();
       held.push(lock);
       await lock;
@@ -223,7 +223,7 @@ describe('CLIENT-33: who tells of what is counted', () => {
       },
       join: (...given: Parameters<TabsInProcess['join']>) => tabs.join(...given),
     }) as TabsInProcess;
-    const duties = { lead: () => Promise.resolve(), mirror() {}, fulfil() {}, open() {}, state: () => NEW_CONVERSATION };
+    const duties = { lead: () => Promise.resolve(), lost() {}, mirror() {}, fulfil() {}, open() {}, state: () => NEW_CONVERSATION };
     let minted = 0;
     const surroundings = { clock: new ManualClock(), mintUuid: () => `tab-${minted++}` };
     const [one, other] = [new TabTeam(counting, 'team', surroundings, duties), new TabTeam(tabs, 'team', surroundings, duties)];

@@ -274,3 +274,70 @@ describe('CLIENT-32: what a person agreed to', () => {
     }
   });
 });
+
+describe('CLIENT-35: a tab that leads and has stopped', () => {
+  /** The second tab runs what it was asked for, and the first one, which leads, hears nothing any more. */
+  async function stopped(t: TestContext, text: string) {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    tabbed.isHolding = true;
+    second.assistant.conversation.say(text);
+    if (text === 'Move.') {
+      await tabbed.until(() => second.call()?.phase === 'asking');
+      second.assistant.conversation.confirm('inv_1');
+    }
+    await tabbed.until(() => tabbed.held.length === 1);
+    return { tabbed, first, second, wake: first.stop() };
+  }
+
+  test('keeps no outcome from the service: the tab that ran the action leads from then on, and the other follows it once it wakes', async (t) => {
+    for (const [text, agreed] of [
+      ['Look.', {}],
+      ['Move.', { confirmed: true }],
+    ] as const) {
+      const { tabbed, first, second, wake } = await stopped(t, text);
+      tabbed.held[0]?.();
+      await tabbed.until(() => second.call()?.phase === 'settled');
+      wake();
+      await tabbed.until(() => first.call()?.phase === 'settled');
+      assert.deepEqual(tabbed.results[0], done('second', agreed)[0]);
+      assert.equal(tabbed.ran.length, 1);
+      const before = tabbed.chats.length;
+      first.assistant.conversation.say('Look.');
+      await tabbed.until(() => tabbed.chats.length > before);
+      const { turns } = second.assistant.conversation.store.get().context;
+      assert.ok(
+        turns.some(({ turnId }) => turnId === tabbed.chats.at(-1)?.turn_id),
+        'sent by the tab that leads now',
+      );
+    }
+  });
+
+  test('keeps no outcome from a tab that was opened meanwhile, and leads then', async (t) => {
+    const { tabbed, second } = await stopped(t, 'Move.');
+    const third = await tabbed.open('third');
+    third.assistant.conversation.say('Look.');
+    await eventually(() => tabbed.clock.waitingMs.includes(10_000));
+    tabbed.held[0]?.();
+    await tabbed.until(() => second.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran[0], tabbed.results[0]], ['move in second', done('second', { confirmed: true })[0]]);
+  });
+
+  test('loses its place only where it is silent for ten seconds', async (t) => {
+    const { tabbed, first, second, wake } = await stopped(t, 'Look.');
+    tabbed.held[0]?.();
+    await setImmediate();
+    await setImmediate();
+    tabbed.clock.pass(9_000);
+    wake();
+    await tabbed.until(() => second.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran, tabbed.results], [['look in second'], done('second')]);
+    tabbed.clock.pass(10_000);
+    // It leads still: what is said there is sent by itself.
+    second.stop();
+    const before = tabbed.chats.length;
+    first.assistant.conversation.say('Move.');
+    await tabbed.until(() => tabbed.chats.length > before);
+  });
+});

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bindingOf } from '../../../web/client/app/person.ts';
+import { SetUp } from '../../../web/react/set-up.ts';
 import { laterWords } from '../../../web/sdk/later-words.ts';
-import { checkOptions } from '../../../web/sdk/options.ts';
+import type { WidgetScript } from '../../../web/sdk/load.ts';
+import { checkCall, checkOptions } from '../../../web/sdk/options.ts';
 import { WIDGET_WORDS } from '../../../web/sdk/words.ts';
 
 class FakeElement {}
@@ -87,4 +89,44 @@ test('CLIENT-31: what is wrong of a person is told by the names that the app kno
   ] as const) {
     assert.throws(() => bindingOf(person, 'identify'), { name: 'TypeError', message });
   }
+});
+
+test('WIDGET-2: what is registered without what runs it is a TypeError that says what came and what is wanted', () => {
+  const act = () => {};
+  checkCall('registerAction', [{ name: 'look' }, act]);
+  checkCall('registerScreen', [{ name: 'orders' }, act]);
+  checkCall('registerComponent', ['key_points', 'my-points']);
+  checkCall('registerComponent', ['key_points', act]);
+  checkCall('onEvent', [act]);
+  for (const [name, given, message] of [
+    ['registerAction', ['look', act], 'argument 1 of registerAction must be an object with a name: "look" came.'],
+    ['registerAction', [{ name: 'look' }], 'argument 2 of registerAction must be a function: undefined came.'],
+    ['registerScreen', [{ title: 'Orders' }, act], 'argument 1 of registerScreen must be an object with a name: an object came.'],
+    ['registerScreen', [{ name: 'orders' }, '/orders'], 'argument 2 of registerScreen must be a function: "/orders" came.'],
+    ['registerComponent', [act], 'argument 1 of registerComponent must be a text: a function came.'],
+    [
+      'registerComponent',
+      ['key_points', {}],
+      'argument 2 of registerComponent must be a function, or the name of an element: an object came.',
+    ],
+    ['onEvent', ['opened', act], 'argument 1 of onEvent must be a function: "opened" came.'],
+  ] as const) {
+    assert.throws(() => checkCall(name, given), { name: 'TypeError', message });
+  }
+});
+
+test('WIDGET-2, WIDGET-12: in React, too, also where a later render brings no function', () => {
+  const registerAction = (...given: unknown[]) => {
+    checkCall('registerAction', given);
+    return () => {};
+  };
+  const script = { registerAction } as unknown as WidgetScript;
+  const setUp = new SetUp(script);
+  const registering = (handler: unknown) => (widget: WidgetScript) =>
+    void widget.registerAction({ name: 'look', description: 'Looks.' }, handler as () => void);
+  setUp.call(registering(() => {}));
+  assert.throws(() => setUp.call(registering(undefined)), { message: 'argument 2 of registerAction must be a function: undefined came.' });
+  assert.throws(() => setUp.call((widget) => void widget.registerAction(undefined as never, () => {})), {
+    message: /^argument 1 of registerAction/,
+  });
 });

@@ -118,13 +118,13 @@ export class Availability {
 
   async #ask(): Promise<AppConfigReply> {
     const headers = this.#etag === undefined ? {} : { 'If-None-Match': this.#etag };
-    const { status, headers: told, json } = await this.#ground.requests.json({ method: 'GET', path: '/v1/apps/config', headers });
+    const { status, headers: told, json, hint } = await this.#ground.requests.json({ method: 'GET', path: '/v1/apps/config', headers });
     const before = this.store.get().context.configuration;
     // Whoever is told that nothing changed had asked with what was kept.
     if (status === 304 && before !== undefined) return before;
     const reply = json as AppConfigReply | undefined;
     if (typeof reply !== 'object' || reply === null || typeof reply.available !== 'boolean') {
-      throw new ClientError(ownFailure('unreadable', 'The service answered something that is no configuration.', true));
+      throw new ClientError({ ...ownFailure('unreadable', 'The service answered something that is no configuration.', true), hint });
     }
     const etag = told.get('ETag');
     this.#etag = etag ?? undefined;

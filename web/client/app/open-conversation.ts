@@ -87,6 +87,10 @@ export class OpenConversation {
     this.#team?.close();
     this.#team = new TabTeam(tabs, team, surroundings, {
       lead: () => ready().then(() => this.resume()),
+      lost: () => {
+        this.suspend();
+        void this.again();
+      },
       mirror: (state) => this.#current.mirror(state),
       // Streams and pauses are woken as well, which no state knows of.
       fulfil: (wish) => (wish.type === 'wake' ? this.#current.wake() : this.#current.store.send(wish)),

@@ -1,7 +1,7 @@
 /** Who is signed in on this installation, with device and token (CLIENT-16, CLIENT-27), and the binding of the device to them. */
 import * as v from 'valibot';
 import { type IdentifyReply, type IdentifyRequest, identifyRequest } from '../../../protocol/runtime/identify.ts';
-import { isRecord, parsedJson, told } from '../json.ts';
+import { isRecord, mustBe, parsedJson, told } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
 import { orLogged } from '../transport/failure.ts';
@@ -118,7 +118,7 @@ const OWN_NAMES: Readonly<Record<string, string>> = { external_user_id: 'id', us
 
 /** What binds the device to a person, whom the app calls `name`. @throws TypeError that names the field in the app's words, what came and what is wanted */
 export function bindingOf(person: unknown, name: string): IdentifyRequest {
-  if (!isRecord(person)) throw new TypeError(`${name} must be an object with an id: ${told(person)} came.`);
+  mustBe(isRecord(person), name, 'an object with an id', person);
   const { id, hmac, traits } = person;
   const binding = { external_user_id: id, user_hmac: hmac ?? undefined, traits: traits ?? undefined };
   const checked = v.safeParse(identifyRequest, binding);

@@ -263,7 +263,7 @@ export class Conversation {
     this.store.on('readHistory', () => void this.readNewest());
     this.store.on('registerAgain', () => registerAgain());
     this.store.on('keep', () => {
-      if (!this.#isClosed) keeping.keep(() => this.store.get().context, person());
+      if (!this.#isClosed) keeping.keep(() => this.store.get().context, person(), this.#parts.team()?.own);
     });
     this.store.on('turnFailed', ({ turnId, failure }) => {
       const requestId = findTurn(this.store.get().context, turnId)?.requestId;

@@ -31,11 +31,13 @@ function unfinished({ turns }: ConversationState): readonly TurnState[] {
   return turns.filter((turn, at) => isBusy(turn) || turn.phase === 'waiting' || (turn.phase === 'failed' && at === turns.length - 1));
 }
 
-/** The text that is kept for this state. Without blocks where it would be too long; undefined where even that is. */
-function written(state: ConversationState, person: string | null): string | undefined {
+/** The text that is kept for this state by the tab `own`. Without blocks where it would be too long; undefined where even that is. */
+function written(state: ConversationState, person: string | null, own: string | undefined): string | undefined {
   const turns = unfinished(state);
-  // A page that is loaded again goes on in the place of the one before, but not of a tab that was gone before it.
-  const calls = state.calls.filter(({ phase }) => phase !== 'settled').map(({ tab, ...call }) => (isLeft(call) ? { ...call, tab } : call));
+  // A page that is loaded again goes on in the place of the one before, but not of another tab, nor of one that was gone before it.
+  const calls = state.calls
+    .filter(({ phase }) => phase !== 'settled')
+    .map(({ tab, ...call }) => (tab !== own || isLeft(call) ? { ...call, tab } : call));
   const textOf = (kept: readonly TurnState[]): string => {
     const record: KeptRecord = { v: 1, person, conversation: { conversationId: state.conversationId, turns: kept, calls } };
     return jsonText(record);
@@ -75,9 +77,9 @@ export class Keeping {
   }
 
   /** Writes the state as it is when all that happens now has happened. States in between are passed over. */
-  keep(state: () => ConversationState, person: string | null): void {
+  keep(state: () => ConversationState, person: string | null, own: string | undefined): void {
     this.#plan(async () => {
-      const text = written(state(), person);
+      const text = written(state(), person, own);
       if (text !== undefined) await this.#kept.write(this.#name, text);
     });
   }

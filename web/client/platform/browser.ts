@@ -42,7 +42,9 @@ interface PageEvents {
 export interface Page extends PageEvents {
   readonly document?: PageEvents & { readonly visibilityState: string };
   readonly localStorage?: PageStorage;
-  readonly navigator?: { readonly locks?: { request(name: string, work: () => Promise<void>): Promise<unknown> } };
+  readonly navigator?: {
+    readonly locks?: { request(name: string, options: { readonly steal: boolean }, work: () => Promise<void>): Promise<unknown> };
+  };
   readonly BroadcastChannel?: new (name: string) => PageChannel;
   readonly XMLHttpRequest?: new () => FileExchange;
 }
@@ -69,7 +71,7 @@ function tabsOf(page: Page): Tabs | undefined {
   const Channel = page.BroadcastChannel;
   if (locks === undefined || Channel === undefined) return undefined;
   return {
-    elect(name, onLead) {
+    elect(name, onLead, onLost, steal = false) {
       let resign = (): void => {};
       const led = new Promise<void>((resolve) => {
         resign = resolve;
@@ -83,9 +85,9 @@ function tabsOf(page: Page): Tabs | undefined {
         lead();
         return led;
       };
-      // The lock is held for as long as the promise is open, and goes with the tab. A sandboxed frame may hold none, and shares nothing
-      // with others: it leads itself.
-      locks.request(name, work).catch(lead);
+      // The lock is held for as long as the promise is open, and goes with the tab, or to one that takes it. A sandboxed frame may hold none,
+      // and shares nothing with others: it leads itself.
+      locks.request(name, { steal }, work).catch(() => (isOver ? onLost?.() : lead()));
       return () => {
         isOver = true;
         resign();

@@ -27,6 +27,8 @@ export interface Failure {
   /** HTTP status; absent in a stream and where there was no answer. */
   readonly status?: number;
   readonly details?: readonly Detail[];
+  /** For whoever builds with it, where the service did not answer: which address was asked, what came, and what to look at. */
+  readonly hint?: string;
   /** The card as it is, where another revision of it was answered. */
   readonly block?: Block;
 }
@@ -51,8 +53,20 @@ export function isForDevelopers({ code }: Failure): boolean {
   return FOR_DEVELOPERS.has(code);
 }
 
-export function logged({ code, status, message, details }: Failure): Readonly<Record<string, unknown>> {
-  return { code, status, message, ...(details === undefined ? {} : { details }) };
+export function logged({ code, status, message, details, hint }: Failure): Readonly<Record<string, unknown>> {
+  return { code, status, message, ...(details === undefined ? {} : { details }), ...(hint === undefined ? {} : { hint }) };
+}
+
+type Head = Pick<FetchAnswer, 'status' | 'headers'>;
+
+/** What to look at where something answered `asked`, a method and an address, that is not the service. */
+export function strangerHint(asked: string, { status, headers }: Head): string {
+  return `${asked} answered ${status} ${headers.get('Content-Type')}, as the service does not: address must be its origin, and a proxy has to pass /v1/ on`;
+}
+
+/** The same where nothing answered that a page may read. */
+export function silenceHint(asked: string, error: unknown): string {
+  return `${asked} brought no answer (${error}): see that the service runs there, that connect-src names it, and that no other server is there, which lets no page read it (CORS)`;
 }
 
 /** A failure of this side. `message` is for people: it is shown as it is. */
@@ -60,7 +74,7 @@ export function ownFailure(code: ClientCode, message: string, retryable: boolean
   return { code, message, retryable };
 }
 
-const UNREACHABLE = ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true);
+export const UNREACHABLE = ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true);
 
 /** `Retry-After` in milliseconds from now, as seconds or as a date; undefined when there is none. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
@@ -78,8 +92,8 @@ function isBlock(value: unknown): value is Block {
   return isRecord(value) && typeof value.id === 'string' && typeof value.block_type === 'string' && isRecord(value.body);
 }
 
-/** What a refusal says, whoever wrote it. `answer` is its head, `text` its body. */
-export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, text: string, nowMs: number): Failure {
+/** What a refusal of `asked` says, whoever wrote it. `answer` is its head, `text` its body. */
+export function refusalFrom(asked: string, answer: Head, text: string, nowMs: number): Failure {
   const body = parsedJson(text);
   const said: Readonly<Record<string, unknown>> = isRecord(body) && isRecord(body.error) ? body.error : {};
   const after = retryAfterMs(answer.headers.get('Retry-After'), nowMs);
@@ -92,7 +106,7 @@ export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, tex
   return {
     status: answer.status,
     retryable,
-    code: typeof said.code === 'string' ? said.code : own.code,
+    ...(typeof said.code === 'string' ? { code: said.code } : { code: own.code, hint: strangerHint(asked, answer) }),
     message: typeof said.message === 'string' ? said.message : own.message,
     ...(after === undefined ? {} : { retryAfterMs: after }),
     ...(Array.isArray(said.details) ? { details: said.details.filter(isDetail) } : {}),

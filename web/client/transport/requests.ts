@@ -3,7 +3,7 @@ import { EARLIER_KEY_PREFIX, KEY_PREFIX, USER_TOKEN_HEADER, WARNING_HEADER } fro
 import { jsonText, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Fetch, FetchAnswer, FileAnswer, FileContent, SendFile, Surroundings } from '../surroundings.ts';
-import { ClientError, ownFailure, refusalFrom } from './failure.ts';
+import { ClientError, ownFailure, refusalFrom, silenceHint, strangerHint, UNREACHABLE } from './failure.ts';
 
 /** Who sends, as it is at the moment of a request. */
 export interface Sender {
@@ -38,6 +38,8 @@ export interface JsonAnswer {
   readonly status: number;
   readonly headers: FetchAnswer['headers'];
   readonly json: unknown;
+  /** For the log, where this is nothing that the service says. */
+  readonly hint: string;
 }
 
 /** Whether a key may be sent at all (KEY-1): one that was copied from a guide, with its dots, is none. */
@@ -106,8 +108,10 @@ export class Requests {
   async json(request: JsonRequest): Promise<JsonAnswer> {
     const hasBody = request.body !== undefined;
     const cancel = new AbortController();
-    const { answer, text } = await this.#inTime(cancel, async () => {
-      const answer = await this.fetch(this.address(request.path), {
+    const address = this.address(request.path);
+    const asked = `${request.method} ${address}`;
+    const { answer, text } = await this.#inTime(asked, cancel, async () => {
+      const answer = await this.fetch(address, {
         method: request.method,
         headers: { ...this.headers({ hasBody, isTurn: false }), ...request.headers },
         signal: cancel.signal,
@@ -115,15 +119,16 @@ export class Requests {
       });
       return { answer, text: await answer.text() };
     });
-    if (answer.status >= 400) throw new ClientError(refusalFrom(answer, text, this.#surroundings.clock.nowMs()));
-    return { status: answer.status, headers: answer.headers, json: text === '' ? undefined : parsedJson(text) };
+    if (answer.status >= 400) throw new ClientError(refusalFrom(asked, answer, text, this.#surroundings.clock.nowMs()));
+    const json = text === '' ? undefined : parsedJson(text);
+    return { status: answer.status, headers: answer.headers, json, hint: strangerHint(asked, answer) };
   }
 
   /** As `json`, for an answer that must be an object. @throws ClientError also `unreadable` when it is none */
   async object<Reply extends object>(request: JsonRequest): Promise<Reply> {
-    const { json } = await this.json(request);
+    const { json, hint } = await this.json(request);
     if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-      throw new ClientError(ownFailure('unreadable', 'The service answered something that is no answer.', true));
+      throw new ClientError({ ...ownFailure('unreadable', 'The service answered something that is no answer.', true), hint });
     }
     // The service's answers have the shapes of protocol/; what is in them is checked where it is drawn.
     return json as Reply;
@@ -136,19 +141,22 @@ export class Requests {
     onProgress: (share: number) => void,
   ): Promise<unknown> {
     const send: SendFile = this.#surroundings.sendFile;
+    const address = this.address('/v1/uploads');
+    const asked = `POST ${address}`;
     let answer: FileAnswer;
     try {
       answer = await send({
-        address: this.address('/v1/uploads'),
+        address,
         headers: this.headers({ hasBody: false, isTurn: false }),
         file,
         signal,
         onProgress,
       });
-    } catch {
-      throw new ClientError(ownFailure('unreachable', 'The file could not be sent. Check the connection.', true));
+    } catch (error) {
+      const failure = ownFailure('unreachable', 'The file could not be sent. Check the connection.', true);
+      throw new ClientError({ ...failure, hint: silenceHint(asked, error) });
     }
-    if (answer.status >= 400) throw new ClientError(refusalFrom(answer, answer.text, this.#surroundings.clock.nowMs()));
+    if (answer.status >= 400) throw new ClientError(refusalFrom(asked, answer, answer.text, this.#surroundings.clock.nowMs()));
     return parsedJson(answer.text);
   }
 
@@ -160,7 +168,7 @@ export class Requests {
     this.#log.say('warn', 'warning', { path }, warning);
   }
 
-  async #inTime<Value>(cancel: AbortController, work: () => Promise<Value>): Promise<Value> {
+  async #inTime<Value>(asked: string, cancel: AbortController, work: () => Promise<Value>): Promise<Value> {
     let isLate = false;
     const stopTimer = this.#surroundings.clock.after(this.#options.requestTimeoutMs, () => {
       isLate = true;
@@ -168,9 +176,9 @@ export class Requests {
     });
     try {
       return await work();
-    } catch {
-      if (isLate) throw new ClientError(ownFailure('timeout', 'The assistant took too long to answer.', true));
-      throw new ClientError(ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true));
+    } catch (error) {
+      const failure = isLate ? ownFailure('timeout', 'The assistant took too long to answer.', true) : UNREACHABLE;
+      throw new ClientError({ ...failure, hint: silenceHint(asked, error) });
     } finally {
       stopTimer();
     }

@@ -2,12 +2,16 @@
 import { type Reading, readFrame } from '../events.ts';
 import { FrameDecoder } from '../frames.ts';
 import type { ByteReader, Clock, Fetch, FetchRequest } from '../surroundings.ts';
-import { type Failure, ownFailure, refusalFrom } from './failure.ts';
+import { type Failure, ownFailure, refusalFrom, silenceHint, strangerHint } from './failure.ts';
 
 export type StreamEnding =
   /** The response is complete. Whether the turn is, its events say. */
   | { readonly kind: 'whole' }
-  | { readonly kind: 'broken'; readonly reason: 'unreachable' | 'cut' | 'silent' | 'too_long' | 'no_stream' }
+  | {
+      readonly kind: 'broken';
+      readonly reason: 'unreachable' | 'cut' | 'silent' | 'too_long' | 'no_stream';
+      readonly hint?: string | undefined;
+    }
   | { readonly kind: 'refused'; readonly failure: Failure }
   | { readonly kind: 'closed' };
 
@@ -42,6 +46,7 @@ export class StreamConnection {
       return { kind: 'refused', failure: ownFailure('unusable', message, false) };
     }
     this.#heard();
+    const asked = `${request.method} ${address}`;
     let isOpen = false;
     try {
       // Not as a method: a browser's fetch refuses to be one of anything else.
@@ -49,19 +54,20 @@ export class StreamConnection {
       const answer = await fetch(address, { ...request, signal: this.#cancel.signal });
       this.#heard();
       if (answer.status !== 200) {
-        const failure = refusalFrom(answer, await answer.text(), this.#parts.clock.nowMs());
-        return failure.code === 'unreachable' ? this.#ended('unreachable') : { kind: 'refused', failure };
+        const failure = refusalFrom(asked, answer, await answer.text(), this.#parts.clock.nowMs());
+        return failure.code === 'unreachable' ? this.#ended('unreachable', failure.hint) : { kind: 'refused', failure };
       }
       // The page of somebody between, such as a hotel that wants to be paid first.
-      if (!(answer.headers.get('Content-Type') ?? '').startsWith('text/event-stream')) return this.#ended('no_stream');
+      if (!(answer.headers.get('Content-Type') ?? '').startsWith('text/event-stream'))
+        return this.#ended('no_stream', strangerHint(asked, answer));
       if (answer.body === null || answer.body === undefined) {
         const failure = ownFailure('unusable', 'This platform’s fetch does not stream: hand in one that does.', false);
         return { kind: 'refused', failure };
       }
       isOpen = true;
       return await this.#read(answer.body.getReader(), onReading);
-    } catch {
-      return this.#ended(isOpen ? 'cut' : 'unreachable');
+    } catch (error) {
+      return isOpen ? this.#ended('cut') : this.#ended('unreachable', silenceHint(asked, error));
     } finally {
       this.#stopTimer();
       // Whoever stops reading lets go of the connection, too.
@@ -100,8 +106,8 @@ export class StreamConnection {
     this.#cancel.abort();
   }
 
-  #ended(reason: Extract<StreamEnding, { kind: 'broken' }>['reason']): StreamEnding {
+  #ended(reason: Extract<StreamEnding, { kind: 'broken' }>['reason'], hint?: string): StreamEnding {
     if (this.#closedFor === 'closed') return { kind: 'closed' };
-    return { kind: 'broken', reason: this.#closedFor === 'silent' ? 'silent' : reason };
+    return this.#closedFor === 'silent' ? { kind: 'broken', reason: 'silent' } : { kind: 'broken', reason, hint };
   }
 }

@@ -177,6 +177,7 @@ export class TurnStream {
 
   #shown(ending: StreamEnding): Readonly<Record<string, unknown>> {
     if (ending.kind === 'refused') return logged(ending.failure);
-    return { reason: ending.kind === 'broken' ? ending.reason : ending.kind };
+    if (ending.kind !== 'broken') return { reason: ending.kind };
+    return { reason: ending.reason, ...(ending.hint === undefined ? {} : { hint: ending.hint }) };
   }
 }

@@ -95,4 +95,7 @@ test('MODEL-24: a form that was filled in calls the action that takes most of it
   ]);
   assert.deepEqual(await calledFor('- order_id: A-7\n- reason: odd', [send]), [], 'a value that the action does not take');
   assert.deepEqual(await calledFor('- order_id: A-7\n- reason: odd', [TRACK, send]), [['track_order', { order_id: 'A-7' }]]);
+  const change = action('change_email', 'Changes the email address of the account.', { email: { type: 'string' } }, ['email']);
+  const report = '- order: A-1038\n- what: The lid does not close.\n- email: ⟦email_1⟧';
+  assert.deepEqual(await calledFor(report, [change]), [], 'a form about something else');
 });

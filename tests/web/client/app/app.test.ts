@@ -42,6 +42,30 @@ describe('CLIENT-14: whether the assistant is there', () => {
     assert.equal(assistant.app.get().context.availability, 'unavailable');
   });
 
+  test('CLIENT-36: where something else answers, or nothing, the log says which address was asked, what came and what to look at', async (t) => {
+    const page =
+      (status: number): Answer =>
+      (response) =>
+        void response.writeHead(status, { 'Content-Type': 'text/html' }).end('<h1>Hi</h1>');
+    for (const [answer, came] of [
+      [page(404), /answered 404 text\/html, as the service does not: address must be its origin, and a proxy has to pass \/v1\/ on$/],
+      [page(200), /answered 200 text\/html, as the service does not/],
+      [page(502), /answered 502 text\/html, as the service does not/],
+      [(response) => sendJson(response, 200, { name: 'another' }), /answered 200 application\/json, as the service does not/],
+      [
+        (response) => void response.destroy(),
+        /brought no answer \(TypeError: .+\): see that the service runs there, that connect-src names it/,
+      ],
+    ] as readonly (readonly [Answer, RegExp])[]) {
+      const { assistant, log, service } = await startScriptedAssistant(t, { 'GET /v1/apps/config': answer });
+      await eventually(() => log.some(({ code }) => code === 'config_failed'));
+      const { message = '' } = log.find(({ code }) => code === 'config_failed') ?? {};
+      assert.ok(message.includes(`: GET ${service.url}/v1/apps/config `), message);
+      assert.match(message, came);
+      assert.doesNotMatch(assistant.app.get().context.failure?.message ?? '', /http/, 'people are told no address');
+    }
+  });
+
   test('what the service refuses is off, and said once', async (t) => {
     const { assistant, log, clock } = await startScriptedAssistant(t, {
       'GET /v1/apps/config': (response) => sendJson(response, 403, refusal('app_not_live')),

@@ -1,7 +1,7 @@
 /** Copies a text, and says for a moment that it did. */
 import { useEffect, useState } from 'preact/hooks';
 import type { BlockSurroundings } from '../block-view.ts';
-import { Icon } from './icon.tsx';
+import { CHECK, COPY, Glyph } from './icon.tsx';
 
 /** Long enough to be read. */
 const SAID_MS = 1_600;
@@ -28,7 +28,7 @@ export function CopyButton({ text, around, name, class: className = 'quiet', lab
     label === undefined ? { 'aria-label': isCopied ? words.copied : `${words.copy}${name === undefined ? '' : `: ${name}`}` } : {};
   return (
     <button type="button" class={className} onClick={() => void copy()} {...aria}>
-      <Icon name={isCopied ? 'check' : 'copy'} />
+      <Glyph path={isCopied ? CHECK : COPY} />
       {label === undefined ? null : <span>{isCopied ? words.copied : label}</span>}
       <span class="unseen" role="status">
         {isCopied && label === undefined ? words.copied : ''}

@@ -1,15 +1,19 @@
 /** Small pictures, drawn with lines in the colour of the text beside them. They say nothing that words do not say as well. */
 import type { TagsBlock } from '../../../../types/assistant-runtime.d.ts';
 
+// By themselves: what is there from the beginning needs no others.
+export const CHECK = 'M5 12.5l4.5 4.5L19 7.5';
+export const COPY = 'M9 9h10v10H9zM5 15V5h10';
+
 const LINES = {
-  check: 'M5 12.5l4.5 4.5L19 7.5',
+  check: CHECK,
   cross: 'M6 6l12 12M18 6L6 18',
   dash: 'M7 12h10',
   plus: 'M12 6v12M6 12h12',
   next: 'M9 6l6 6-6 6',
   down: 'M6 9l6 6 6-6',
   out: 'M9 7h8v8M17 7L7 17',
-  copy: 'M9 9h10v10H9zM5 15V5h10',
+  copy: COPY,
   call: 'M6 4h3l2 5-2.2 1.6a11 11 0 0 0 4.6 4.6L15 13l5 2v3a2 2 0 0 1-2 2A14 14 0 0 1 4 6a2 2 0 0 1 2-2z',
   email: 'M4 6h16v12H4zM4 7l8 6 8-6',
   chat: 'M5 5h14v11H10l-5 4z',
