@@ -15,6 +15,13 @@ export interface MachinePicture {
   readonly start: readonly PictureStart[];
   /** A machine of equal regions: one region is drawn, the rest is this table. Region ids in order. */
   readonly regions?: readonly string[];
+  /** The same with names alone, for where the picture does not fit: as wide as a window leaves it, beside a matrix, and for a phone. */
+  readonly outlines: readonly MachineOutline[];
+}
+
+/** States and lines: no rows, and each line has one label without words, the room for a count. */
+export interface MachineOutline extends Pick<MachinePicture, 'width' | 'height' | 'states' | 'edges' | 'start'> {
+  readonly isOutline?: true;
 }
 
 export interface PicturePoint {

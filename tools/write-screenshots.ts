@@ -101,7 +101,7 @@ async function askedTurn(it: ScriptedChat): Promise<Asked> {
 function scenesOf(appId: string, { turnId, conversationId }: Asked): readonly Scene[] {
   const coverage = async (page: Page) => {
     await page.getByText('Coverage', { exact: true }).click();
-    await page.locator('.label.is-never').first().waitFor();
+    await page.locator('.edge.is-never').first().waitFor();
   };
   return [
     { name: 'machines', path: '/console/machines', title: 'Machines' },
@@ -109,8 +109,8 @@ function scenesOf(appId: string, { turnId, conversationId }: Asked): readonly Sc
     { name: 'panel', path: '/console/machines/step-panel', title: 'Step panel', before: sent('session.claimed', 'step.reported') },
     { name: 'coverage', path: '/console/machines/chat-turn', title: 'Chat turn', before: coverage },
     { name: 'traces', path: '/console/traces', title: 'Traces' },
-    { name: 'trace', path: `/console/traces/${appId}?turn_id=${turnId}`, title: 'A turn, step by step' },
-    { name: 'conversation', path: `/console/traces/${appId}?conversation_id=${conversationId}`, title: 'A conversation, step by step' },
+    { name: 'trace', path: `/console/traces/${appId}?turn_id=${turnId}`, title: '“Cancel order 7.”' },
+    { name: 'conversation', path: `/console/traces/${appId}?conversation_id=${conversationId}`, title: '“Cancel order 7.”' },
   ];
 }
 

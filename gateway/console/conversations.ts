@@ -224,7 +224,8 @@ export function spentToWire(spent: Spent | null) {
   return { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens, cost_usd: toUsd(spent.costMicroUsd) };
 }
 
-function wordsOf(blocks: readonly Block[]): string | null {
+/** The texts of a message, in placeholder form; null: it has none. */
+export function wordsOf(blocks: readonly Block[]): string | null {
   const words = blocks.flatMap(({ body: { md } }) => (typeof md === 'string' ? [md] : []));
   return words.length === 0 ? null : words.join('\n');
 }

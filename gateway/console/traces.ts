@@ -14,12 +14,13 @@ import type { NewestTrace } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { spentOnTurn } from '../../storage/billing/usage-ledger.ts';
+import { readBlocks } from '../../storage/conversations/blocks.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfCall, readTurnOfRequest } from '../../storage/traces/traces.ts';
 import type { Route } from '../route.ts';
 import { appRead, appRoute } from './app-read.ts';
-import { failureToWire, spentToWire } from './conversations.ts';
+import { failureToWire, spentToWire, wordsOf } from './conversations.ts';
 
 /** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
 const REQUESTS_SEARCHED = 20_000;
@@ -71,9 +72,17 @@ export function traceToWire(db: Connection, trace: InstanceTrace) {
   };
 }
 
-const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
-  traces: requireTraces(db, app.id, query).map((trace) => traceToWire(db, trace)),
-}));
+/** What the person said in the first of these turns that says anything; '' where that is not kept, or they are of no turn. */
+function wordsOfTurns(db: Connection, traces: readonly InstanceTrace[]): string {
+  const questions = traces.filter(({ machine }) => machine === 'chat-turn').map(({ instance }) => Number(instance) * 2);
+  const blocks = readBlocks(db, questions);
+  return conversationTitle(questions.map((question) => wordsOf(blocks.get(question) ?? [])).find((words) => words !== null) ?? '');
+}
+
+const readTracesRoute = appRead('/traces', ({ app, db }, query) => {
+  const traces = requireTraces(db, app.id, query);
+  return { words: wordsOfTurns(db, traces), traces: traces.map((trace) => traceToWire(db, trace)) };
+});
 
 /** What the newest instances are looked for in: some milliseconds. */
 const NEWEST_SEARCHED = 2_000;

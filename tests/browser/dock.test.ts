@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { axeFaults } from './axe.ts';
-import { openWorld, waitForPage } from './browser.ts';
+import { openWorld } from './browser.ts';
 import { look } from './look.ts';
 
 test('DOCK-1, DOCK-2: one key shows on every page what failed, grouped, and what happens to what is on screen, as it happens', async (t) => {
@@ -42,5 +42,5 @@ test('DOCK-1, DOCK-2: one key shows on every page what failed, grouped, and what
     .filter({ hasText: /^\d\d:/ })
     .first()
     .click();
-  await waitForPage(page, 'A turn, step by step');
+  await page.getByText('A turn, step by step').first().waitFor();
 });

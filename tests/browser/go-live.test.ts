@@ -26,6 +26,7 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   await waitForPage(page, 'Go live');
   const check = (key: string, ok: boolean) => page.locator(`[data-check=${key}][data-ok=${ok}]`);
   await check('app', false).getByText('Build it with its test key').waitFor();
+  await page.getByRole('heading', { name: 'Not live: 2 checks do not pass yet' }).waitFor();
   await check('knowledge', true).getByText('nothing to check').waitFor({ state: 'attached' });
   await check('app', false).getByRole('link', { name: 'Let an agent build it in' }).waitFor();
   await page.getByRole('button', { name: 'Publish the drafts' }).click();
@@ -56,8 +57,11 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   await page.reload();
   await answers.getByText('within 60 days').first().waitFor();
   assert.equal(await page.title(), 'Go live · Console');
-  const obstacles = page.getByRole('region', { name: 'To people' }).getByRole('list');
+  const verdict = page.getByRole('region', { name: 'Whether people get it' });
+  await verdict.getByRole('heading', { name: 'Live, but people do not get all of it' }).waitFor();
+  const obstacles = verdict.getByRole('list');
   await obstacles.getByText('No domain is allowed').waitFor();
+  await obstacles.getByRole('link', { name: 'Allow a domain' }).waitFor();
   await obstacles.getByText('No turn of a build has ended well yet').waitFor();
   await look(page, 'go-live');
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -87,6 +91,7 @@ test('GOLIVE-2: an app that does not go live by itself is taken live by a person
   await page.keyboard.press('Tab');
   await page.getByRole('button', { name: 'Go live all the same' }).press('Enter');
   await page.getByText('Live keys have been served since').waitFor();
+  await page.getByRole('heading', { name: 'Live, though 2 checks do not pass' }).waitFor();
   const { app: now } = (await operator('GET', `/apps/${app.id}`)).json as { app: { live: boolean } };
   assert.equal(now.live, true);
 });

@@ -186,9 +186,12 @@ test('WATCH-4: Stop asks once more and ends the session, in every window; then a
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Let it go on' }).click();
   await agent.get('GET', '/status');
+  await agent.get('POST', '/events', [{ step: 'discover', status: 'started', title: 'Reading' }]);
+  await marked(page, 'discover', 'active');
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Stop the session' }).click();
   for (const window of [page, other.page]) await window.getByRole('region', { name: 'How it ended' }).getByText('stopped').waitFor();
+  for (const window of [page, other.page]) await marked(window, 'discover', 'left');
   assert.equal((await agent.send('GET', '/status')).status, 410);
   await page.getByRole('button', { name: 'Open a setup session' }).click();
   await page.locator('.setup-command').waitFor();

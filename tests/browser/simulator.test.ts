@@ -239,3 +239,57 @@ test('WALK-6: a machine of equal regions has a matrix, and the picture of one of
   await page.getByRole('button', { name: 'connected', exact: true }).click();
   await stateBox(page, 'pending').waitFor();
 });
+
+/** The words of the picture that are drawn smaller than they were set, and whether the state where the machine is lies in the frame. */
+const READ = `(() => {
+  const frame = document.querySelector('.drawing-frame');
+  const scale = frame.getBoundingClientRect().width / frame.viewBox.baseVal.width;
+  const small = [...frame.querySelectorAll('text')].filter((text) => parseFloat(getComputedStyle(text).fontSize) * scale < 10.99);
+  const around = frame.getBoundingClientRect();
+  const here = frame.querySelector('.state.is-active:not(.is-outer) .state-box').getBoundingClientRect();
+  const inside = here.left >= around.left && here.right <= around.right && here.top >= around.top && here.bottom <= around.bottom;
+  return JSON.stringify({ small: small.length, inside });
+})()`;
+
+test('WALK-6: words of every picture are 11 pixels or more and the active state is in sight, in a window and on a phone, step after step', async (t) => {
+  const { signedIn, service } = await openWorld(t);
+  const { page } = await signedIn('/console/machines');
+  for (const [machine, types] of [
+    ['chat-turn', ['turn.open', 'round.finished']],
+    ['invocation', ['dispatch', 'confirm']],
+    ['setup-session', ['session.claim', 'session.complete']],
+    ['step-panel', ['session.claimed']],
+  ] as const) {
+    for (const width of [1_360, 390]) {
+      await page.setViewportSize({ width, height: 860 });
+      await page.goto(`${service.baseUrl}/console/machines/${machine}`);
+      await page.locator('.drawing-frame[viewBox] .state.is-active').first().waitFor();
+      for (const type of types) {
+        await send(page, type);
+        await page.locator('.edge.is-lit').waitFor();
+        await page.waitForFunction(`${READ} === '{"small":0,"inside":true}'`);
+      }
+    }
+  }
+});
+
+test('WALK-6: the picture of a panel follows the region that moved, and says what moved it; the events of a large machine are a press away', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/step-panel');
+  await waitForPage(page, 'Step panel');
+  const caption = page.locator('.drawing-caption');
+  await send(page, 'session.claimed');
+  await caption.getByText('connected:').waitFor();
+  await sendSample(page, 'step.reported', 0);
+  await caption.getByText('discover:').waitFor();
+  await caption.getByText('active', { exact: true }).waitFor();
+  await stateBox(page, 'active').waitFor();
+  await page
+    .getByRole('row', { name: /^discover/ })
+    .and(page.locator('.is-shown'))
+    .waitFor();
+  const withEvents = page.getByRole('button', { name: 'Events', exact: true });
+  assert.equal(await withEvents.getAttribute('aria-pressed'), 'false');
+  await withEvents.press('Enter');
+  await page.locator('.label.is-lit').getByText('step.reported').waitFor();
+});

@@ -8,7 +8,7 @@ import { startCluster } from '../support/cluster.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import type { RunningService } from '../support/service.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
-import { openWorld, waitForPage } from './browser.ts';
+import { openWorld } from './browser.ts';
 
 const ACTION = {
   name: 'cancel_order',
@@ -34,7 +34,7 @@ test('REPLAY-3: a turn that waits for a confirmation is watched at another node 
   const asked = await client.say('Cancel order 7.', { ...more, turn_id: turnId });
   const world = await openWorld(t, { baseUrl: watches.baseUrl, operatorToken: cluster.operatorToken } as RunningService);
   const { page } = await world.signedIn(`/console/traces/${appId}?turn_id=${turnId}`);
-  await waitForPage(page, 'A turn, step by step');
+  await page.getByText('A turn, step by step').first().waitFor();
   await page.getByText('following', { exact: true }).waitFor();
   const steps = page.getByRole('region', { name: 'Steps' });
   await steps.getByText('awaiting_confirmation').first().waitFor();

@@ -36,7 +36,7 @@ const WHOLE = `(() => {
   return [...document.querySelectorAll('.drawing .state-box')].every((box) => inside(box.getBoundingClientRect()));
 })()`;
 
-const TITLE = 'A turn, step by step';
+const TITLE = '“Cancel order 7.”';
 
 interface AskedTurn {
   readonly it: ScriptedChat;
@@ -82,6 +82,10 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
   await page.getByText(`${count} of ${count}`).waitFor();
   await page.getByText('over', { exact: true }).waitFor();
   await page.waitForFunction(WHOLE);
+  const rows = page.getByRole('list', { name: 'Where the time went' });
+  for (const words of ['Admission', 'Model to first word', 'Kept on disk', 'Together']) await rows.getByText(words).first().waitFor();
+  await rows.getByText('slowest').waitFor();
+  await page.getByRole('list', { name: 'What the colours say' }).getByText('on disk').waitFor();
   await look(page, 'trace');
   const before = (await page.locator('.drawing').boundingBox())?.width ?? 0;
   await page.keyboard.press('w');
@@ -166,7 +170,8 @@ test('REPLAY-7: all turns of a conversation are on one picture, each state with 
   const { it, world, asked, agree } = await askedTurn(t);
   await agree();
   const { page } = await world.signedIn(`/console/traces/${it.app.appId}?conversation_id=${thread(asked)}`);
-  await waitForPage(page, 'A conversation, step by step');
+  await waitForPage(page, TITLE);
+  await page.getByText('A conversation, step by step').waitFor();
   const places = page.getByRole('list', { name: 'Where each instance is' });
   await places.getByText('completed').waitFor();
   await places.getByText('continued').waitFor();
@@ -209,8 +214,9 @@ test('REPLAY-6: the picture and the table of a machine tint what traffic has hit
   const { page } = await world.signedIn('/console/machines/chat-turn');
   await waitForPage(page, 'Chat turn');
   await page.getByText('Coverage', { exact: true }).click();
-  await page.locator('.label.is-hit-1').first().getByText('1×').waitFor();
-  await page.locator('.label.is-never').first().waitFor();
+  await page.locator('.edge.is-hit-1').first().waitFor();
+  await page.locator('.hit-count').getByText('1×').first().waitFor();
+  await page.locator('.edge.is-never').first().waitFor();
   assert.deepEqual(await axeFaults(page), []);
   await look(page, 'coverage');
   await page.getByLabel('has hit in').selectOption('the last week');

@@ -51,8 +51,23 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
   await steps.getByText('→ completed').waitFor();
   const times = page.getByRole('list', { name: 'Where the time of the turn went' });
   for (const words of ['Admission', 'Knowledge and request', 'Model to first word', 'Model to its end', 'Together']) {
-    await times.getByText(words).waitFor();
+    await times.getByText(words).first().waitFor();
   }
+  await times.getByText('slowest').waitFor();
+  await page.getByRole('list', { name: 'What the colours say' }).getByText('look-up').waitFor();
+  await times.getByRole('button', { name: /^Model to its end/ }).click();
+  await times.getByText(/ in, \d+ out$/).waitFor();
+  const bar = times.getByRole('button').first();
+  const isBelow = () =>
+    bar.evaluate((row) => {
+      const [name, bars] = ['.span-name', '.span-bars'].map((part) => row.querySelector(part)?.getBoundingClientRect());
+      return name !== undefined && bars !== undefined && bars.top >= name.bottom - 1;
+    });
+  assert.equal(await isBelow(), false, 'a bar stands beside its name');
+  await page.setViewportSize({ width: 390, height: 860 });
+  await page.waitForFunction(() => (document.querySelector('.waterfall')?.clientWidth ?? 0) < 480);
+  assert.equal(await isBelow(), true, 'a bar stands below its name on a phone');
+  await page.setViewportSize({ width: 1_360, height: 860 });
   await page.getByText(/tokens in, [0-9,]+ out · \$|nothing was charged/).waitFor();
   const sent = page.getByRole('region', { name: 'What the model sent' });
   await sent.locator('summary').first().click();
@@ -82,7 +97,7 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
     }
   }
   await page.getByRole('link', { name: 'Step through it' }).click();
-  await waitForPage(page, 'A turn, step by step');
+  await page.getByText('A turn, step by step').first().waitFor();
 });
 
 test('TRIAL-3: a build is paired by its code and watched, what is said in it is text, and each turn has its steps', async (t) => {

@@ -8,7 +8,7 @@ import { drawnGraph } from '../../machines/diagrams/region.ts';
 import { pictureSvg } from '../../machines/diagrams/svg.ts';
 import { machineGraph, shownGuard } from '../../machines/graph.ts';
 import { MACHINES } from '../../machines/index.ts';
-import type { MachinePicture } from '../../machines/picture.ts';
+import type { MachineOutline, MachinePicture } from '../../machines/picture.ts';
 import { machineVersion } from '../../machines/version.ts';
 import { STEP_IDS, STEP_STATES } from '../../protocol/setup/steps.ts';
 import { countCrossings } from '../../tools/diagrams/geometry.ts';
@@ -22,6 +22,10 @@ const HINT = 'run npm run diagrams';
 
 /** Crossings that were reached; a change that brings more reads worse. Machines that are not named have none. */
 const CROSSINGS_MAX: Readonly<Record<string, number>> = { 'chat-turn': 4, invocation: 15, 'step-panel': 2 };
+
+/** What a phone leaves, and the machines whose outline is wider. */
+const PHONE_PX = 366;
+const WIDE_ON_PHONES: Readonly<Record<string, number>> = { invocation: 520 };
 
 /** Each transition and refusal that a picture shows, as a line. */
 function shown({ edges, states }: MachinePicture): string[] {
@@ -63,6 +67,21 @@ for (const listed of MACHINES) {
       picture.states.map(({ id, final }) => [id, final]),
       graph.nodes.map(({ id, final }) => [id, final]),
     );
+  });
+
+  test(`DIAGRAM-11: the outlines of ${name} show every state and way once, and can be read; the last one is narrow`, () => {
+    const ways = ({ edges }: MachineOutline) => edges.map(({ from, to }) => `${from} > ${to}`).sort();
+    for (const outline of picture.outlines) {
+      assert.deepEqual(faultsOf(outline), []);
+      assert.deepEqual(
+        outline.states.map(({ id, rows }) => [id, rows.length]),
+        picture.states.map(({ id }) => [id, 0]),
+      );
+      assert.deepEqual(ways(outline), ways(picture));
+      assert.ok(outline.edges.every(({ labels }) => labels.length === 1 && labels[0]?.event === ''));
+    }
+    const width = picture.outlines.at(-1)?.width ?? Number.POSITIVE_INFINITY;
+    assert.ok(width <= (WIDE_ON_PHONES[name] ?? PHONE_PX), `${width}`);
   });
 
   test(`DIAGRAM-4: the picture of ${name} can be read`, () => {

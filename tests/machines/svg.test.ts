@@ -49,6 +49,7 @@ function named(name: string): MachinePicture {
       { id: 'other', label: 'other', final: false, ...box, rows: [] },
     ],
     edges: [{ from: name, to: 'other', labels: [{ event: name, guard: name, x: 10, y: 20, width: 60 }], points }],
+    outlines: [],
     start: [{ x: 5, y: 5, to: name, points }],
     regions: [name, 'other'],
   };

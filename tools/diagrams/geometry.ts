@@ -1,6 +1,6 @@
 /** How well a picture reads: lines that cross, words that are covered. For choosing a layout, and for its tests. */
 import { LINE_PX } from '../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureEdge, PictureLabel } from '../../machines/picture.ts';
+import type { MachineOutline, PictureEdge, PictureLabel } from '../../machines/picture.ts';
 import type { Box, Point } from './elk.ts';
 import { labelLines } from './room.ts';
 
@@ -40,7 +40,7 @@ export function covers([from, to]: Piece, box: Box): boolean {
 }
 
 /** Places where two lines cross, and where a line runs behind the words of another one. */
-export function countCrossings({ edges }: MachinePicture): number {
+export function countCrossings({ edges }: MachineOutline): number {
   return edges.flatMap((edge, index) => {
     const pieces = piecesOf(edge);
     const later = edges.slice(index + 1).flatMap(piecesOf);

@@ -23,7 +23,7 @@ export function edgeId(index: number): string {
 }
 
 /** @throws Error when the layout lost a state or an edge. */
-export function pictureOf(sketch: Sketch, laid: LaidNode): Omit<MachinePicture, 'machine' | 'version'> {
+export function pictureOf(sketch: Sketch, laid: LaidNode): Omit<MachinePicture, 'machine' | 'version' | 'outlines'> {
   const nodes = new Map(nodesBelow(laid).map((node) => [node.id, node]));
   const lines = new Map(nodesBelow(laid).flatMap(({ edges = [] }) => edges.map((edge) => [edge.id, edge] as const)));
   return {

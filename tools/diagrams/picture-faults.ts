@@ -1,6 +1,6 @@
 /** What makes a picture hard to read, as sentences: words over words, lines through words, what hangs in the air. */
 import { INSET_PX, inBrackets, REFUSAL_GAP_PX, TEXT_PX, textWidth } from '../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureLabel, PicturePoint, PictureState } from '../../machines/picture.ts';
+import type { MachineOutline, PictureLabel, PicturePoint, PictureState } from '../../machines/picture.ts';
 import { covers, labelBox, overlap, piecesOf } from './geometry.ts';
 
 /** Coordinates are rounded to tenths. */
@@ -35,12 +35,12 @@ function nameOf({ event, guard }: Pick<PictureLabel, 'event' | 'guard'>): string
   return guard === undefined ? event : `${event} ${inBrackets(guard)}`;
 }
 
-function innermost({ states }: MachinePicture): PictureState[] {
+function innermost({ states }: MachineOutline): PictureState[] {
   return states.filter(({ id }) => !states.some(({ parent }) => parent === id));
 }
 
 /** Labels and states over each other, and what leaves the picture. */
-function overlaps(picture: MachinePicture): string[] {
+function overlaps(picture: MachineOutline): string[] {
   const labels = picture.edges.flatMap((edge) =>
     edge.labels.map((label) => ({ name: `${nameOf(label)} of ${edge.from}`, ...labelBox(label) })),
   );
@@ -52,7 +52,7 @@ function overlaps(picture: MachinePicture): string[] {
   ]);
 }
 
-function linesThroughStates(picture: MachinePicture): string[] {
+function linesThroughStates(picture: MachineOutline): string[] {
   const lines = [...picture.edges, ...picture.start.map(({ to, points }) => ({ from: 'a dot', to, points }))];
   return lines.flatMap((edge) =>
     innermost(picture)
@@ -61,7 +61,7 @@ function linesThroughStates(picture: MachinePicture): string[] {
   );
 }
 
-function looseEnds({ states, edges, start }: MachinePicture): string[] {
+function looseEnds({ states, edges, start }: MachineOutline): string[] {
   const meets = (id: string, point: PicturePoint | undefined) => {
     const state = states.find((each) => each.id === id);
     return state !== undefined && point !== undefined && isOnBorder(state, point);
@@ -78,7 +78,7 @@ function looseEnds({ states, edges, start }: MachinePicture): string[] {
   ];
 }
 
-function narrowText({ states, edges }: MachinePicture): string[] {
+function narrowText({ states, edges }: MachineOutline): string[] {
   const labels = edges.flatMap((edge) => edge.labels);
   return [
     ...labels
@@ -96,6 +96,6 @@ function narrowText({ states, edges }: MachinePicture): string[] {
 }
 
 /** Empty for a picture that reads well. */
-export function faultsOf(picture: MachinePicture): string[] {
+export function faultsOf(picture: MachineOutline): string[] {
   return [overlaps, linesThroughStates, looseEnds, narrowText].flatMap((check) => check(picture));
 }

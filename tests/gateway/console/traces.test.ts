@@ -67,6 +67,8 @@ test('TRACE-1, TRACE-2, TRACE-9: a turn is read by its id and by the request id 
   assert.ok(turn.nodes.every((node) => node !== ''));
   assert.equal(turn.request_id, answer.headers['x-request-id']);
   assert.deepEqual(await traces(`request_id=${turn.request_id}`), [turn]);
+  const { words } = (await it.console('GET', `/traces?turn_id=${turnId}`)).json as { words: string };
+  assert.equal(words, 'Write to ⟦email_1⟧');
 });
 
 test('TRACE-17, CONSOLE-28: a turn tells where the time of its rounds went, what it cost, and its blocks as they were kept', async () => {

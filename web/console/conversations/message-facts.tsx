@@ -5,10 +5,10 @@ import type { KeptFailure } from '../../../protocol/runtime/states.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
-import { PhaseList } from '../traces/phase-list.tsx';
-import { phasesOf } from '../traces/phases.ts';
+import { spansOf } from '../traces/spans.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
+import { Waterfall } from '../traces/waterfall.tsx';
 import { shortCause, signalOf, stateWords } from './conversation-table.tsx';
 
 function errorWords(error: unknown): string {
@@ -77,9 +77,8 @@ function TurnTimes({ app, turnId }: { readonly app: App; readonly turnId: string
 function TurnPhases({ app, query }: { readonly app: string; readonly query: string }) {
   const { answer, error } = useAsked<TracesAnswer>(`${appPath(app)}/traces?${query}`);
   if (error !== undefined) return <p class="hint">{error.status === 404 ? 'No steps are kept of this turn any more.' : error.message}</p>;
-  const own = answer === undefined ? undefined : tracesOf(answer).find(({ machine }) => machine === 'chat-turn');
-  const phases = own === undefined ? [] : phasesOf(own);
-  return phases.length === 0 ? null : <PhaseList phases={phases} />;
+  const spans = answer === undefined ? [] : spansOf(tracesOf(answer));
+  return spans.length === 0 ? null : <Waterfall spans={spans} label="Where the time of the turn went" />;
 }
 
 /** Why; what the person saw of it stands in the thread. */

@@ -37,6 +37,7 @@ function GoLive({ app }: { readonly app: App }) {
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <div class="go-live">
+          <Verdict app={app} status={answer} />
           <div class="go-live-main">
             <CheckList app={app} status={answer} />
             <SmokeCard app={app} onRun={reload} />
@@ -46,6 +47,64 @@ function GoLive({ app }: { readonly app: App }) {
       )}
     </>
   );
+}
+
+const counted = (count: number) => (count === 1 ? '1 check does' : `${count} checks do`);
+
+/** What is so, in one sentence: whether people get the assistant, whatever the app's state is called. */
+function verdictOf({ live, suspended }: App, open: number, obstacles: number): { readonly look: string; readonly words: string } {
+  if (suspended) return { look: 'is-bad', words: 'Suspended: nobody gets the assistant' };
+  if (!live && open > 0) return { look: 'is-wait', words: `Not live: ${counted(open)} not pass yet` };
+  if (!live) return { look: 'is-accent', words: 'Ready to go live: every check passes' };
+  if (obstacles > 0) return { look: 'is-wait', words: 'Live, but people do not get all of it' };
+  if (open > 0) return { look: 'is-wait', words: `Live, though ${counted(open)} not pass` };
+  return { look: 'is-ok', words: 'Live, and people get it' };
+}
+
+function Verdict({ app, status: { go_live: checks, release } }: { readonly app: App; readonly status: AppStatus }) {
+  const { obstacles } = release;
+  const open = checks.filter(({ ok }) => !ok).length;
+  const { look, words } = verdictOf(app, open, obstacles.length);
+  return (
+    <section class={`card live-verdict ${look}`} aria-label="Whether people get it">
+      <h2>{words}</h2>
+      <div class="card-body">
+        <p>
+          {noteWithout(release)}
+          {app.live && open > 0 && ' It stays live whatever the checks find: they are about what it would be today.'}
+        </p>
+        {obstacles.length > 0 && (
+          <>
+            <h3>{app.live ? 'What keeps people from getting it' : 'What would keep people from getting it'}</h3>
+            <ul class="open-checks" data-obstacles>
+              {obstacles.map((obstacle) => (
+                <li key={obstacle} class="obstacle">
+                  <span>{obstacle}</span>
+                  <WayOut app={app} obstacle={obstacle} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Where what an obstacle names is changed. */
+const WAYS_OUT = [
+  [/Allowed domains/, 'settings', 'Allow a domain'],
+  [/production address/, 'actions', 'Look at the actions'],
+] as const;
+
+function WayOut({ app, obstacle }: { readonly app: App; readonly obstacle: string }) {
+  const way = WAYS_OUT.find(([words]) => words.test(obstacle));
+  return way === undefined ? null : <a href={appAddress(app.id, way[1])}>{way[2]}</a>;
+}
+
+/** The note without the obstacles, which are a list here. */
+function noteWithout({ note, obstacles }: AppStatus['release']): string {
+  return note.slice(0, note.length - obstacles.join(' ').length).trim();
 }
 
 interface Place {
@@ -112,10 +171,8 @@ interface ReleaseCardProps {
 
 function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
   return (
-    <Card title="To people" aside={<span class={app.live ? 'chip is-ok' : 'chip is-wait'}>{app.live ? 'live' : 'not live yet'}</span>}>
+    <Card title="Two steps to people">
       <div class="card-body">
-        <p>{noteWithout(status.release)}</p>
-        <Obstacles obstacles={status.release.obstacles} />
         <Publish app={app} version={status.release.published_version} onChange={onChange} />
         {app.live ? <LiveSince app={app} /> : <TakeLive app={app} status={status} onChange={onChange} />}
       </div>
@@ -123,29 +180,28 @@ function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
   );
 }
 
-/** The note without the obstacles, which are a list here. */
-function noteWithout({ note, obstacles }: AppStatus['release']): string {
-  return note.slice(0, note.length - obstacles.join(' ').length).trim();
-}
-
-function Obstacles({ obstacles }: { readonly obstacles: readonly string[] }) {
-  if (obstacles.length === 0) return null;
+function LiveSince({ app }: { readonly app: App }) {
   return (
-    <div class="release-step" data-obstacles>
-      <h3>What keeps people from getting it</h3>
-      <ul class="open-checks">
-        {obstacles.map((obstacle) => (
-          <li key={obstacle}>{obstacle}</li>
-        ))}
-      </ul>
+    <div class="release-step">
+      <StepTitle isDone words="2. Take the app live" />
+      <p class="hint">
+        {app.live_at !== null && `Live keys have been served since ${wholeMomentOf(app.live_at)}. `}
+        To stop that, suspend the app in its settings.
+      </p>
     </div>
   );
 }
 
-function LiveSince({ app }: { readonly app: App }) {
-  if (app.live_at === null) return null;
-  const since = wholeMomentOf(app.live_at);
-  return <p class="hint">Live keys have been served since {since}. To stop that, suspend the app in its settings.</p>;
+function StepTitle({ isDone, words }: { readonly isDone: boolean; readonly words: string }) {
+  return (
+    <h3>
+      <span class={isDone ? 'mark is-ok' : 'mark'} aria-hidden="true">
+        {isDone && '✓'}
+      </span>
+      {words}
+      <span class="unseen">, {isDone ? 'done' : 'to do'}</span>
+    </h3>
+  );
 }
 
 function Publish({ app, version, onChange }: { readonly app: App; readonly version: number | null; readonly onChange: () => void }) {
@@ -161,7 +217,7 @@ function Publish({ app, version, onChange }: { readonly app: App; readonly versi
     });
   return (
     <div class="release-step">
-      <h3>1. Publish look and persona</h3>
+      <StepTitle isDone={version !== null} words="1. Publish look and persona" />
       <p class="hint">
         {version === null ? 'Nothing is published yet. ' : `Version ${version} is published. `}
         The drafts become what live keys are served. Knowledge, actions and screens need no publishing.
@@ -189,7 +245,7 @@ function TakeLive({ app, status, onChange }: ReleaseCardProps) {
     });
   return (
     <div class="release-step">
-      <h3>2. Take the app live</h3>
+      <StepTitle isDone={false} words="2. Take the app live" />
       <p class="hint">From then on live keys are answered. An open setup session ends; what it wrote stays.</p>
       <Button label="Take the app live" look="primary" disabled={act.isUnderWay} onClick={() => setAsked(true)} />
       {isAsked && (

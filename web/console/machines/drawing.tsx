@@ -1,25 +1,15 @@
-/** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
+/** A machine's picture in its frame: the one that can be read there, opened about where the machine is, and moved. */
 
-import { useState } from 'preact/hooks';
-import { edgePath } from '../../../machines/diagrams/edge-path.ts';
-import {
-  FOOT_PX,
-  INSET_PX,
-  inBrackets,
-  LINE_PX,
-  NAME_BOTTOM_PX,
-  NAME_FOOT_PX,
-  RIM_PX,
-  textWidth,
-} from '../../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
+import { useRef, useState } from 'preact/hooks';
+import { inBrackets } from '../../../machines/diagrams/text.ts';
+import type { MachineOutline, MachinePicture } from '../../../machines/picture.ts';
 import { Button } from '../parts/card.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
-import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
-import { type Highlights, isLabelOf } from './highlights.ts';
-import { useViewport } from './viewport-hook.ts';
-
-const COUNT_PX = 11;
+import type { Hits } from './coverage.ts';
+import type { Highlights } from './highlights.ts';
+import { Painting } from './painting.tsx';
+import { fitting, MARGIN, type Point } from './viewport.ts';
+import { useFrameSize, useViewport } from './viewport-hook.ts';
 
 interface DrawingProps {
   readonly picture: MachinePicture;
@@ -28,61 +18,95 @@ interface DrawingProps {
   readonly hits?: Hits;
   /** Names of the instances in each state; absent: there is one, where `highlights` says. */
   readonly places?: ReadonlyMap<string, readonly string[]>;
+  /** Of a machine of equal regions, the one that is drawn. */
+  readonly region?: string;
   readonly onState?: (state: string) => void;
 }
 
-export function Drawing({ picture, highlights, hits, places, onState }: DrawingProps) {
-  const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture);
-  const around = new Set(picture.states.flatMap(({ parent }) => parent ?? []));
-  const outer = picture.states.filter(({ id }) => around.has(id));
-  const inner = picture.states.filter(({ id }) => !around.has(id));
+/** Narrower windows are phones: look/machines.css says the same. */
+const PHONE_PX = 600;
+
+/** The middle of the states where the machine is; of all of it where it is nowhere. */
+function middleOf({ states, width, height }: MachineOutline, active: ReadonlySet<string>): Point {
+  const here = states.filter(({ id }) => active.has(id));
+  if (here.length === 0) return { x: width / 2, y: height / 2 };
+  const sum = here.reduce((at, state) => ({ x: at.x + state.x + state.width / 2, y: at.y + state.y + state.height / 2 }), { x: 0, y: 0 });
+  return { x: sum.x / here.length, y: sum.y / here.length };
+}
+
+export function Drawing({ picture, highlights, hits, places, region = '', onState }: DrawingProps) {
+  const frame = useRef<SVGSVGElement>(null);
+  const size = useFrameSize(frame);
+  // Undefined: its events too where they can be read.
+  const [wanted, want] = useState<boolean>();
+  const candidates = wanted === undefined ? ([picture, ...picture.outlines] as const) : wanted ? ([picture] as const) : outlinesOf(picture);
+  // On a phone the page is as long as the picture.
+  const room = size !== undefined && innerWidth < PHONE_PX ? { ...size, height: Number.POSITIVE_INFINITY } : size;
+  const drawn = room === undefined ? picture : fitting<MachineOutline>(candidates, room);
+  const { viewBox, zoom, open, ...handlers } = useViewport(frame, size, drawn, middleOf(drawn, highlights.active));
   return (
     <div class="drawing">
-      {/* biome-ignore lint/a11y/useSemanticElements: a drawing has no elements of a form. */}
-      <svg
-        ref={frame}
-        class="drawing-frame"
-        {...(viewBox === undefined ? {} : { viewBox })}
-        {...handlers}
-        onPointerCancel={handlers.onPointerUp}
-        tabindex={0}
-        role="group"
-        aria-label={`Picture of ${picture.machine}. Arrow keys move it, plus and minus zoom, 0 shows all of it.`}
-      >
-        <Arrows />
-        {outer.map((state) => (
-          <StateBox key={state.id} state={state} isOuter highlights={highlights} hits={hits} onState={undefined} />
-        ))}
-        {picture.edges.map((edge) => (
-          <EdgeLine key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} hits={hits} />
-        ))}
-        {picture.start.map(({ x, y, to, points }) => (
-          <g key={to}>
-            <path d={edgePath(points)} class="edge" marker-end="url(#arrow)" />
-            <circle cx={x} cy={y} r={5} class="start-dot" />
-          </g>
-        ))}
-        {picture.edges.map((edge) => (
-          <EdgeLabels key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} hits={hits} />
-        ))}
-        {inner.map((state) => (
-          <StateBox key={state.id} state={state} isOuter={false} highlights={highlights} hits={hits} onState={onState} />
-        ))}
-        {inner.map((state) => (
-          <Ring key={state.id} state={state} names={places?.get(state.id) ?? []} />
-        ))}
-      </svg>
-      <div class="drawing-tools">
-        <button type="button" class="button bare" aria-label="Closer" onClick={() => zoom(1.25)}>
-          +
-        </button>
-        <button type="button" class="button bare" aria-label="Farther" onClick={() => zoom(0.8)}>
-          −
-        </button>
-        <Button label="Fit" look="bare" onClick={fit} />
-        <WideButton onChange={fit} />
+      <div class="drawing-head">
+        {hits === undefined && <Caption highlights={highlights} region={region} />}
+        <div class="drawing-tools">
+          <button type="button" class="button bare" aria-label="Closer" onClick={() => zoom(1.25)}>
+            +
+          </button>
+          <button type="button" class="button bare" aria-label="Farther" onClick={() => zoom(0.8)}>
+            −
+          </button>
+          <Button label="Fit" look="bare" onClick={open} />
+          <button type="button" class="button bare" aria-pressed={drawn === picture} onClick={() => want(drawn !== picture)}>
+            Events
+          </button>
+          <WideButton onChange={open} />
+        </div>
+      </div>
+      <div class="drawing-place">
+        {/* biome-ignore lint/a11y/useSemanticElements: a drawing has no elements of a form. */}
+        <svg
+          ref={frame}
+          class="drawing-frame"
+          {...(viewBox === undefined ? {} : { viewBox })}
+          {...handlers}
+          onPointerCancel={handlers.onPointerUp}
+          tabindex={0}
+          role="group"
+          aria-label={`Picture of ${picture.machine}. Arrow keys move it, plus and minus zoom, 0 shows all of it.`}
+        >
+          {viewBox !== undefined && <Painting drawn={drawn} highlights={highlights} hits={hits} places={places} onState={onState} />}
+        </svg>
+        <svg class="drawing-room" width="1" height={drawn.height + 2 * MARGIN} aria-hidden="true" />
       </div>
     </div>
+  );
+}
+
+function outlinesOf(picture: MachinePicture): readonly [MachineOutline, ...MachineOutline[]] {
+  const [first = picture, ...others] = picture.outlines;
+  return [first, ...others];
+}
+
+/** Where the machine is, and what brought it there. */
+function Caption({ highlights: { active, trail }, region }: Required<Pick<DrawingProps, 'highlights' | 'region'>>) {
+  const [last] = trail;
+  const words = last?.guard === undefined ? last?.event : `${last.event} ${inBrackets(last.guard)}`;
+  return (
+    <p class="drawing-caption">
+      {region !== '' && <code>{region}:</code>} <b>{[...active].join(', ')}</b>{' '}
+      {last !== undefined && (
+        <span class="hint">
+          {last.to === undefined ? (
+            'stays, by'
+          ) : (
+            <>
+              from <code>{last.from}</code> by
+            </>
+          )}{' '}
+          <code>{words}</code>
+        </span>
+      )}
+    </p>
   );
 }
 
@@ -103,201 +127,3 @@ function WideButton({ onChange }: { readonly onChange: () => void }) {
 }
 
 let wasWide = false;
-
-/** Heads of arrows, by what a line is; a marker does not take the colour of its line everywhere. */
-function Arrows() {
-  return (
-    <defs>
-      {['arrow', 'arrow-lit', 'arrow-trail'].map((id) => (
-        <marker key={id} id={id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-          <path d="M0 0 8 4 0 8z" class={id} />
-        </marker>
-      ))}
-    </defs>
-  );
-}
-
-interface EdgeProps {
-  readonly edge: PictureEdge;
-  readonly highlights: Highlights;
-  readonly hits: Hits | undefined;
-}
-
-/** How many transitions ago the edge was taken, 0 for the last one; below 0: it was not, or long ago. */
-function ageOf({ edge, highlights }: Pick<EdgeProps, 'edge' | 'highlights'>): number {
-  return highlights.trail.findIndex(({ from, to }) => from === edge.from && to === edge.to);
-}
-
-function EdgeLine(props: EdgeProps) {
-  const age = ageOf(props);
-  const hit = hitLook(props.hits === undefined ? undefined : edgeHits(props.edge, props.hits));
-  const look = age < 0 ? hit : age === 0 ? ' is-lit' : ` is-trail is-trail-${age}`;
-  const arrow = age < 0 ? 'arrow' : age === 0 ? 'arrow-lit' : 'arrow-trail';
-  return <path d={edgePath(props.edge.points)} class={`edge${look}`} marker-end={`url(#${arrow})`} />;
-}
-
-function edgeHits({ from, to, labels }: PictureEdge, { edges }: Hits): number {
-  const events = [...new Set(labels.map(({ event }) => event))];
-  return events.reduce((sum, event) => sum + (edges.get(edgeKey(from, event, to)) ?? 0), 0);
-}
-
-/** ' is-hit-2', ' is-never', or '' where nobody counted. */
-function hitLook(count: number | undefined): string {
-  if (count === undefined) return '';
-  return count === 0 ? ' is-never' : ` is-hit-${tintOf(count)}`;
-}
-
-/** Guards of one event that lead to the same state are counted together, at the first. */
-function isFirst(labels: readonly { readonly event: string }[], index: number): boolean {
-  return labels.findIndex(({ event }) => event === labels[index]?.event) === index;
-}
-
-function Ring({ state: { id, x, y, width, height }, names }: { readonly state: PictureState; readonly names: readonly string[] }) {
-  if (names.length === 0) return null;
-  const gap = 2 * RIM_PX;
-  return (
-    <g class="ring">
-      <title>{`${id}: ${names.join(' ')}`}</title>
-      <rect x={x - gap} y={y - gap} width={width + 2 * gap} height={height + 2 * gap} rx={10} class="ring-line" />
-      <HitCount count={names.length} x={x + width} y={y - gap - COUNT_PX / 2} />
-    </g>
-  );
-}
-
-function HitCount({ count, x, y }: { readonly count: number | undefined; readonly x: number; readonly y: number }) {
-  if (count === undefined || count === 0) return null;
-  const words = `${count}×`;
-  const width = textWidth(words, COUNT_PX) + 6;
-  return (
-    <g class="hit-count">
-      <rect x={x} y={y} width={width} height={COUNT_PX + 4} rx={6} />
-      <text x={x + width / 2} y={y + COUNT_PX}>
-        {words}
-      </text>
-    </g>
-  );
-}
-
-/** Above every line, so that none runs through a word. */
-function EdgeLabels(props: EdgeProps) {
-  const last = ageOf(props) === 0 ? props.highlights.trail[0] : undefined;
-  const { from, to } = props.edge;
-  const countOf = (event: string) => (props.hits === undefined ? undefined : (props.hits.edges.get(edgeKey(from, event, to)) ?? 0));
-  return (
-    <>
-      {props.edge.labels.map(({ x, y, width, ...label }, index) => (
-        <g key={`${label.event} ${label.guard ?? ''}`} class={`label${isLabelOf(label, last) ? ' is-lit' : hitLook(countOf(label.event))}`}>
-          <rect x={x} y={y} width={width} height={label.guard === undefined ? LINE_PX : 2 * LINE_PX} class="label-ground" />
-          <text x={x + width / 2} y={y + FOOT_PX} class="label-event">
-            {label.event}
-          </text>
-          {label.guard !== undefined && (
-            <text x={x + width / 2} y={y + LINE_PX + FOOT_PX} class="label-guard">
-              {inBrackets(label.guard)}
-            </text>
-          )}
-          {isFirst(props.edge.labels, index) && <HitCount count={countOf(label.event)} x={x + width + 1} y={y} />}
-        </g>
-      ))}
-    </>
-  );
-}
-
-interface StateBoxProps {
-  readonly state: PictureState;
-  readonly isOuter: boolean;
-  readonly highlights: Highlights;
-  readonly hits: Hits | undefined;
-  readonly onState: ((state: string) => void) | undefined;
-}
-
-function classOf({ state, isOuter, highlights }: StateBoxProps): string {
-  const isIn = isOuter ? [...highlights.active].some((id) => id.startsWith(`${state.id}.`)) : highlights.active.has(state.id);
-  return ['state', isOuter && 'is-outer', state.final && 'is-final', isIn && 'is-active'].filter((name) => name !== false).join(' ');
-}
-
-function StateBox(props: StateBoxProps) {
-  const { state, isOuter, highlights, hits, onState } = props;
-  const { id, label, x, y, width, height, final, rows } = state;
-  const hasTitleOnTop = isOuter || rows.length > 0;
-  const body = (
-    <>
-      <rect x={x} y={y} width={width} height={height} rx={7} class="state-box" />
-      {final && <rect x={x + RIM_PX} y={y + RIM_PX} width={width - 2 * RIM_PX} height={height - 2 * RIM_PX} rx={4} class="state-rim" />}
-      {hasTitleOnTop ? (
-        <text x={x + INSET_PX} y={y + NAME_FOOT_PX} class="state-name">
-          {label}
-        </text>
-      ) : (
-        <text x={x + width / 2} y={y + height / 2 + 4} class="state-name is-centred">
-          {label}
-        </text>
-      )}
-      {rows.length > 0 && <path d={`M${x} ${y + NAME_BOTTOM_PX}h${width}`} class="state-rule" />}
-      <StateRows state={state} highlights={highlights} hits={hits} />
-    </>
-  );
-  return (
-    <g class={classOf(props)}>
-      {body}
-      {onState !== undefined && <StateGoal state={state} isHere={highlights.active.has(id)} onState={onState} />}
-    </g>
-  );
-}
-
-interface StateGoalProps {
-  readonly state: PictureState;
-  readonly isHere: boolean;
-  readonly onState: (state: string) => void;
-}
-
-/** Lies over the state and has no text inside: what it says is its name alone. */
-function StateGoal({ state: { id, x, y, width, height }, isHere, onState }: StateGoalProps) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons.
-    <rect
-      {...{ x, y, width, height }}
-      rx={7}
-      class="state-goal"
-      role="button"
-      tabindex={0}
-      aria-label={isHere ? `${id}, where the machine is` : `Take the shortest way to ${id}`}
-      onClick={() => onState(id)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' && event.key !== ' ') return;
-        event.preventDefault();
-        onState(id);
-      }}
-    />
-  );
-}
-
-function StateRows({ state: { id, rows, x, width }, highlights, hits }: Pick<StateBoxProps, 'state' | 'highlights' | 'hits'>) {
-  const countOf = (event: string) => (hits === undefined ? undefined : (hits.rows.get(rowKey(id, event)) ?? 0));
-  const last = highlights.trail[0];
-  return (
-    <>
-      {rows.map(({ refusal, y, ...row }, index) => {
-        const { event, guard } = row;
-        const isLit = last?.from === id && last.to === undefined && isLabelOf(row, last);
-        return (
-          <g
-            key={`${event} ${guard ?? ''}`}
-            class={`row${refusal === undefined ? '' : ' is-refusal'}${isLit ? ' is-lit' : hitLook(countOf(event))}`}
-          >
-            <text x={x + INSET_PX} y={y + FOOT_PX} class="row-event">
-              {event}
-              {guard !== undefined && <tspan class="row-guard"> {inBrackets(guard)}</tspan>}
-            </text>
-            {refusal !== undefined && (
-              <text x={x + width - INSET_PX} y={y + FOOT_PX} class="row-refusal">
-                {refusal}
-              </text>
-            )}
-            {isFirst(rows, index) && <HitCount count={countOf(event)} x={x + width + 1} y={y} />}
-          </g>
-        );
-      })}
-    </>
-  );
-}

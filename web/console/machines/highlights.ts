@@ -10,10 +10,13 @@ export interface Move {
   readonly to?: string;
   readonly event: string;
   readonly guard?: string;
+  /** Its step, from 1 on; absent where the step stands alone. */
+  readonly at?: number;
 }
 
 export interface Highlights {
   readonly active: ReadonlySet<string>;
+  /** What was taken, the newest first. */
   readonly trail: readonly Move[];
 }
 
@@ -21,9 +24,6 @@ export function isLabelOf({ event, guard }: { readonly event: string; readonly g
   if (move === undefined || move.event !== event) return false;
   return guard === move.guard || (guard === 'otherwise' && move.guard === undefined);
 }
-
-/** How many transitions are told apart at one glance. */
-const TRAIL_MAX = 5;
 
 /** The innermost states of a value: `pending.clean`, or one for each region, `waiting.done`. */
 export function activeStates(value: StateValue, prefix = ''): string[] {
@@ -45,21 +45,26 @@ function withoutRegion(state: string): string {
   return state.slice(state.indexOf('.') + 1);
 }
 
+/** The region that the last of the first `at` steps changed, before one that stayed; '' where none did. */
+export function changedRegion(way: WalkedWay, at: number): string {
+  const regions = way.steps[at - 1]?.verdict.asked.filter(({ taken }) => taken !== undefined) ?? [];
+  return (regions.findLast(({ taken }) => taken?.to !== undefined) ?? regions.at(-1))?.region ?? '';
+}
+
 /** After the first `at` steps. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
 export function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
   const prefix = region === '' ? '' : `${region}.`;
   const own = (state: string) => (region === '' ? state : withoutRegion(state));
   const trail = way.steps
     .slice(0, at)
-    .flatMap(({ event, verdict }): Move[] => {
+    .flatMap(({ event, verdict }, index): Move[] => {
       const asked = verdict.asked.find((one) => one.region === region);
       const taken = asked?.taken;
       if (asked === undefined || taken === undefined) return [];
       const last = asked.questions.at(-1);
       const to = taken.to === undefined ? {} : { to: own(taken.to) };
-      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}) }];
+      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}), at: index + 1 }];
     })
-    .slice(-TRAIL_MAX)
     .reverse();
   const inside = [...active].filter((state) => state.startsWith(prefix)).map(own);
   return { active: new Set(inside), trail };

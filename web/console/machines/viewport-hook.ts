@@ -1,6 +1,6 @@
 /** Moving a drawing by drag, wheel and keys. Lengths are set as attributes of the drawing, because the page has no inline styles. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { fitted, panned, reframed, type Size, type Viewport, zoomed } from './viewport.ts';
+import { fitted, isInside, opened, type Point, panned, reframed, type Size, type Viewport, zoomed } from './viewport.ts';
 
 const KEY_PAN = 0.1;
 const KEY_ZOOM = 1.25;
@@ -33,7 +33,9 @@ function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewpo
   return key === '0' ? fitted(drawing, frame) : undefined;
 }
 
-function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size | undefined {
+type Frame = { readonly current: SVGSVGElement | null };
+
+export function useFrameSize(frame: Frame): Size | undefined {
   const [size, setSize] = useState<Size>();
   useEffect(() => {
     if (frame.current === null) return undefined;
@@ -47,23 +49,30 @@ function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size |
   return size;
 }
 
-export function useViewport(drawing: Size) {
-  const frame = useRef<SVGSVGElement>(null);
-  const size = useFrameSize(frame);
-  const [held, hold] = useState<{ readonly size: Size; readonly shown: Viewport }>();
+interface Held {
+  readonly drawing: Size;
+  readonly size: Size;
+  readonly shown: Viewport;
+  readonly around: Point;
+}
+
+/** `around`: what matters in the drawing. Where it moves out of sight, the drawing opens about it anew. */
+export function useViewport(frame: Frame, size: Size | undefined, drawing: Size, around: Point) {
+  const [kept, hold] = useState<Held>();
   const drag = useRef<Drag | null>(null);
-  const shown = size === undefined ? undefined : held === undefined ? fitted(drawing, size) : reframed(held.shown, held.size, size);
+  const isStill = kept?.around.x === around.x && kept.around.y === around.y;
+  const held = kept?.drawing === drawing && (isStill || isInside(kept.shown, around)) ? kept : undefined;
+  const shown = size === undefined ? undefined : held === undefined ? opened(drawing, size, around) : reframed(held.shown, held.size, size);
   const change = (next: (shown: Viewport, size: Size) => Viewport | undefined) => {
     if (size === undefined || shown === undefined) return;
     const changed = next(shown, size);
-    if (changed !== undefined) hold({ size, shown: changed });
+    if (changed !== undefined) hold({ drawing, size, shown: changed, around });
   };
   const latest = useRef(change);
   latest.current = change;
   useWheel(frame, (event, at) => latest.current((now, within) => zoomed(now, within, Math.exp(-event.deltaY * WHEEL_ZOOM), at)));
 
   return {
-    frame,
     viewBox: shown === undefined ? undefined : `${shown.x} ${shown.y} ${shown.width} ${shown.height}`,
     onPointerDown(event: PointerOnFrame) {
       if (event.button === 0) drag.current = { pointerId: event.pointerId, x: event.clientX, y: event.clientY, isMoving: false };
@@ -90,16 +99,13 @@ export function useViewport(drawing: Size) {
       });
     },
     zoom: (factor: number) => change((now, within) => zoomed(now, within, factor)),
-    /** All of it, and again whenever the frame changes, until somebody moves it. */
-    fit: () => hold(undefined),
+    /** As it opened, and again whenever the frame changes, until somebody moves it. */
+    open: () => hold(undefined),
   };
 }
 
 /** Attached by hand: a listener that keeps the page from scrolling may not be passive. */
-function useWheel(
-  frame: { readonly current: SVGSVGElement | null },
-  turned: (event: WheelEvent, at: { readonly x: number; readonly y: number }) => void,
-): void {
+function useWheel(frame: Frame, turned: (event: WheelEvent, at: { readonly x: number; readonly y: number }) => void): void {
   useEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;

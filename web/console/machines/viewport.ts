@@ -14,14 +14,54 @@ export interface Viewport extends Size {
 const SCALE_MAX = 4;
 const SCALE_MIN = 0.1;
 /** Blank around a drawing that fits. */
-const MARGIN = 24;
+export const MARGIN = 12;
+/** A small drawing that fits is drawn no larger than this. */
+const FIT_MAX = 1.1;
+
+/** Words of 11 px stay that; those of outlines are set in 12, and may be drawn so much smaller. */
+const leastOf = ({ isOutline }: Drawn) => (isOutline === true ? 11 / 12 : 1);
+
+/** A picture or an outline of it. */
+export interface Drawn extends Size {
+  readonly isOutline?: boolean;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
 
 function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }
 
+function fit(drawing: Size, frame: Size): number {
+  return Math.min(frame.width / (drawing.width + 2 * MARGIN), frame.height / (drawing.height + 2 * MARGIN));
+}
+
+/** The first that is whole in the frame with its words as large as they were set; else the one that comes nearest. */
+export function fitting<Drawing extends Drawn>(drawings: readonly [Drawing, ...Drawing[]], frame: Size): Drawing {
+  const near = (one: Drawing, other: Drawing) => (fit(other, frame) > fit(one, frame) ? other : one);
+  return drawings.find((drawing) => fit(drawing, frame) >= leastOf(drawing)) ?? drawings.reduce(near);
+}
+
+/** As it opens: all of it; where its words would be too small, no smaller than they were set, around what matters. */
+export function opened(drawing: Drawn, frame: Size, around: Point): Viewport {
+  const least = leastOf(drawing);
+  if (fit(drawing, frame) >= least) return fitted(drawing, frame);
+  const width = frame.width / least;
+  const height = frame.height / least;
+  const start = (length: number, shown: number, at: number) =>
+    length + 2 * MARGIN <= shown ? (length - shown) / 2 : clamp(at - shown / 2, -MARGIN, length + MARGIN - shown);
+  return { x: start(drawing.width, width, around.x), y: start(drawing.height, height, around.y), width, height };
+}
+
+export function isInside({ x, y, width, height }: Viewport, point: Point): boolean {
+  return point.x >= x && point.x <= x + width && point.y >= y && point.y <= y + height;
+}
+
 export function fitted(drawing: Size, frame: Size): Viewport {
-  const scale = clamp(Math.min(frame.width / (drawing.width + 2 * MARGIN), frame.height / (drawing.height + 2 * MARGIN)), SCALE_MIN, 1);
+  const scale = clamp(fit(drawing, frame), SCALE_MIN, FIT_MAX);
   const width = frame.width / scale;
   const height = frame.height / scale;
   return { x: (drawing.width - width) / 2, y: (drawing.height - height) / 2, width, height };

@@ -21,7 +21,8 @@ export async function copied(text: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({ text, label, primary = false }: CopyButtonProps) {
+/** Whether it was copied just now, and what copies it. */
+function useCopy(text: string): readonly [isCopied: boolean, copy: () => Promise<void>] {
   const [isCopied, say] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -32,6 +33,21 @@ export function CopyButton({ text, label, primary = false }: CopyButtonProps) {
     if (await copied(text)) say(true);
     else toast('The browser does not let pages copy here: select the text and copy it by hand.');
   };
+  return [isCopied, copy];
+}
+
+/** An id, which a press copies. */
+export function CopiedId({ id }: { readonly id: string }) {
+  const [isCopied, copy] = useCopy(id);
+  return (
+    <button type="button" class="copied-id selectable" aria-label={`Copy ${id}`} onClick={() => void copy()}>
+      <code>{id}</code> <span aria-live="polite">{isCopied ? 'copied' : 'copy'}</span>
+    </button>
+  );
+}
+
+export function CopyButton({ text, label, primary = false }: CopyButtonProps) {
+  const [isCopied, copy] = useCopy(text);
   return (
     <button type="button" class={primary ? 'button primary' : 'button'} onClick={() => void copy()}>
       <span aria-live="polite">{isCopied ? 'Copied' : label}</span>

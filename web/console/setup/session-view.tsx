@@ -135,7 +135,7 @@ export function SessionView({ app, isLive, id, step, view, go, onOver, another }
           </span>
         </h2>
         {view === 'steps' ? (
-          <StepList steps={session.steps} lines={followed.lines} open={step} onOpen={(next) => go({ step: next })} />
+          <StepList steps={session.steps} lines={followed.lines} isEnded={isEnded} open={step} onOpen={(next) => go({ step: next })} />
         ) : (
           <TimeView followed={followed} />
         )}

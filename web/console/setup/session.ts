@@ -12,12 +12,13 @@ export function withLines(lines: readonly Line[], more: readonly Line[]): readon
 }
 
 /** What a mark says of a step. A `done` is the service's own observation or work, or the word of the agent. */
-export type Mark = 'pending' | 'active' | 'waits' | 'observed' | 'claimed' | 'failed' | 'skipped';
+export type Mark = 'pending' | 'active' | 'waits' | 'left' | 'observed' | 'claimed' | 'failed' | 'skipped';
 
 export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   pending: 'not begun',
   active: 'under way',
   waits: 'waits for a person',
+  left: 'left unfinished',
   observed: 'done, as the service saw',
   claimed: 'done, as the agent says',
   failed: 'failed',
@@ -25,7 +26,9 @@ export const MARK_WORDS: Readonly<Record<Mark, string>> = {
 };
 
 /** `lines`: those of this step. A step that either may close was observed where the service itself did or saw something of it. */
-export function markOf({ state, closed_by: closedBy }: Step, lines: readonly Line[]): Mark {
+export function markOf({ state, closed_by: closedBy }: Step, lines: readonly Line[], isEnded = false): Mark {
+  // Nobody is at it any more.
+  if (state === 'active' && isEnded) return 'left';
   if (state === 'active' && lines.at(-1)?.status === 'waiting') return 'waits';
   if (state !== 'done') return state;
   if (closedBy === 'either') return lines.some(({ origin }) => origin === 'server') ? 'observed' : 'claimed';

@@ -8,13 +8,17 @@ import { linesByStep, MARK_WORDS, type Mark, markOf } from './session.ts';
 interface StepListProps {
   readonly steps: readonly Step[];
   readonly lines: readonly Line[];
+  /** The session is over. */
+  readonly isEnded: boolean;
   readonly open: string | undefined;
   readonly onOpen: (step: string | undefined) => void;
 }
 
 const NO_LINES: readonly Line[] = [];
+const LEGEND = ['observed', 'claimed', 'active', 'waits', 'pending'] as const;
+const ENDED_LEGEND = ['observed', 'claimed', 'left', 'skipped', 'failed', 'pending'] as const;
 
-export function StepList({ steps, lines, open, onOpen }: StepListProps) {
+export function StepList({ steps, lines, isEnded, open, onOpen }: StepListProps) {
   const byStep = linesByStep(lines);
   return (
     <>
@@ -24,20 +28,21 @@ export function StepList({ steps, lines, open, onOpen }: StepListProps) {
             key={step.id}
             step={step}
             lines={byStep.get(step.id) ?? NO_LINES}
+            isEnded={isEnded}
             isOpen={open === step.id}
             toggle={() => onOpen(open === step.id ? undefined : step.id)}
           />
         ))}
       </ol>
       <ul class="setup-step-legend" aria-label="What the marks say">
-        {(['observed', 'claimed', 'active', 'waits', 'pending'] as const).map((mark) => (
+        {(isEnded ? ENDED_LEGEND : LEGEND).map((mark) => (
           <li key={mark}>
             <StepMark mark={mark} />
             {MARK_WORDS[mark]}
           </li>
         ))}
       </ul>
-      <Announcement steps={steps} />
+      {!isEnded && <Announcement steps={steps} />}
     </>
   );
 }
@@ -45,21 +50,31 @@ export function StepList({ steps, lines, open, onOpen }: StepListProps) {
 interface StepRowProps {
   readonly step: Step;
   readonly lines: readonly Line[];
+  readonly isEnded: boolean;
   readonly isOpen: boolean;
   readonly toggle: () => void;
 }
 
-function StepRow({ step, lines, isOpen, toggle }: StepRowProps) {
-  const mark = markOf(step, lines);
+function StepRow({ step, lines, isEnded, isOpen, toggle }: StepRowProps) {
+  const mark = markOf(step, lines, isEnded);
   const last = lines.findLast(({ title }) => title !== null);
   const panel = `lines-of-${step.id}`;
   return (
-    <li class={`setup-step is-${mark}`} data-step={step.id} data-mark={mark} aria-current={step.state === 'active' ? 'step' : undefined}>
+    <li
+      class={`setup-step is-${mark}`}
+      data-step={step.id}
+      data-mark={mark}
+      aria-current={mark === 'active' || mark === 'waits' ? 'step' : undefined}
+    >
       <button type="button" class="setup-step-head" aria-expanded={isOpen} aria-controls={isOpen ? panel : undefined} onClick={toggle}>
         <StepMark mark={mark} />
         <span class="setup-step-label">
           {step.label}{' '}
-          {mark === 'waits' ? <span class="chip is-wait">{MARK_WORDS.waits}</span> : <span class="unseen">, {MARK_WORDS[mark]}</span>}
+          {mark === 'waits' || mark === 'left' ? (
+            <span class="chip is-wait">{MARK_WORDS[mark]}</span>
+          ) : (
+            <span class="unseen">, {MARK_WORDS[mark]}</span>
+          )}
         </span>
         <span class="setup-step-count">{lines.length === 0 ? '' : lines.length === 1 ? '1 line' : `${lines.length} lines`}</span>
         {!isOpen && last !== undefined && <span class="setup-step-last">{last.title}</span>}
@@ -85,7 +100,7 @@ function StepMark({ mark }: { readonly mark: Mark }) {
       <circle cx="9" cy="9" r="7.25" />
       {(mark === 'observed' || mark === 'claimed') && <path d="M5.8 9.2l2.2 2.2 4.2-4.6" />}
       {mark === 'failed' && <path d="M6.4 6.4l5.2 5.2M11.6 6.4l-5.2 5.2" />}
-      {mark === 'skipped' && <path d="M5.8 9h6.4" />}
+      {(mark === 'skipped' || mark === 'left') && <path d="M5.8 9h6.4" />}
       {mark === 'waits' && <path d="M9 5v4.6M9 12.2v.4" />}
       {mark === 'active' && <circle class="setup-step-dot" cx="9" cy="9" r="3" />}
     </svg>

@@ -53,7 +53,7 @@ export function canSend(verdict: Verdict): boolean {
 
 function destinationOf({ asked, after }: Verdict): string {
   const moves = asked.flatMap(({ region, taken }) => (region !== '' && taken?.to !== undefined ? [taken.to.replace('.', ': ')] : []));
-  if (moves.length === 0) return after.state;
+  if (moves.length === 0) return after.state.startsWith('{') ? 'regions' : after.state;
   return moves.length > 2 ? `${moves.length} regions` : moves.join(', ');
 }
 

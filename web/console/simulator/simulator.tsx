@@ -5,7 +5,7 @@ import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../
 import { wayTo } from '../../../machines/simulator/way.ts';
 import { CoverageView } from '../machines/coverage-view.tsx';
 import { Drawing } from '../machines/drawing.tsx';
-import { activeStates, highlightsOf } from '../machines/highlights.ts';
+import { activeStates, changedRegion, highlightsOf } from '../machines/highlights.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
 import { type MachineAnswer, StateTable } from '../machines/state-table.tsx';
 import { Select, SideBySide } from '../parts/choices.tsx';
@@ -30,7 +30,11 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
   const now = momentAfter(way, at);
   const [view, setView] = useState<View>(() => (new URLSearchParams(location.search).has('hours') ? 'coverage' : 'picture'));
   const { regions } = machine.picture;
-  const [region, setRegion] = useState(regions?.[0] ?? '');
+  // Chosen by hand until the next step: the picture follows what moved.
+  const [chosen, choose] = useState({ way, at, region: '' });
+  const isStill = chosen.way === way && chosen.at === at;
+  const region = regions === undefined ? '' : (isStill && chosen.region) || changedRegion(way, at) || (regions[0] ?? '');
+  const setRegion = (next: string) => choose({ way, at, region: next });
   const active = useMemo(() => new Set(activeStates(now.value)), [now]);
   const highlights = useMemo(() => highlightsOf(way, at, active, region), [way, at, active, region]);
   const goTo = (state: string) => {
@@ -59,30 +63,37 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
       </section>
       <section class="panel sim-picture" aria-label="The machine">
         <SideBySide label="Show the machine as" value={view} options={VIEWS} onChange={setView} />
-        {regions !== undefined && (
-          <RegionMatrix
-            picture={machine.picture}
-            regions={regions}
-            active={active}
-            shown={region}
-            onRegion={setRegion}
-            onState={(state) => {
-              setRegion(state.slice(0, state.indexOf('.')));
-              goTo(state);
-            }}
-          />
-        )}
-        {view === 'picture' && (
-          <Drawing
-            picture={machine.picture}
-            highlights={highlights}
-            onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
-          />
-        )}
-        {view === 'table' && (
-          <StateTable table={machine.table} active={shownActive} onState={(state) => goTo(region === '' ? state : `${region}.${state}`)} />
-        )}
-        {view === 'coverage' && <CoverageView machine={machine} active={shownActive} />}
+        <div class="regions-and-picture">
+          {regions !== undefined && view !== 'coverage' && (
+            <RegionMatrix
+              picture={machine.picture}
+              regions={regions}
+              active={active}
+              shown={region}
+              onRegion={setRegion}
+              onState={(state) => {
+                setRegion(state.slice(0, state.indexOf('.')));
+                goTo(state);
+              }}
+            />
+          )}
+          {view === 'picture' && (
+            <Drawing
+              picture={machine.picture}
+              highlights={highlights}
+              region={region}
+              onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
+            />
+          )}
+          {view === 'table' && (
+            <StateTable
+              table={machine.table}
+              active={shownActive}
+              onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
+            />
+          )}
+          {view === 'coverage' && <CoverageView machine={machine} active={shownActive} />}
+        </div>
       </section>
       <section class="panel sim-step" aria-label="The step">
         <StepCard step={way.steps[at - 1]} now={now} />

@@ -35,7 +35,7 @@ export function Step({ step: { event, before, verdict } }: { readonly step: Walk
         <code>{event.type}</code>
       </p>
       <p class="step-way">
-        <code>{shortState(before)}</code> <b>{outcomeWords(verdict)}</b>
+        {before.state.startsWith('{') || <code>{before.state}</code>} <b>{outcomeWords(verdict)}</b>
       </p>
       {words !== '' && <p class="reason">{words}</p>}
       <h3>Guards</h3>
@@ -46,10 +46,6 @@ export function Step({ step: { event, before, verdict } }: { readonly step: Walk
       <Changes before={before.context} after={verdict.after.context} />
     </>
   );
-}
-
-function shortState({ state }: Moment): string {
-  return state.startsWith('{') ? 'regions' : state;
 }
 
 export function Effects({ effects }: { readonly effects: readonly SampleEvent[] }) {

@@ -32,5 +32,5 @@ export function useLiveTraces(app: string, query: string) {
     });
     return () => stream.close();
   }, [answer]);
-  return { traces, error, isLive, isOver: traces !== undefined && isOver(traces), reload };
+  return { traces, words: answer?.words ?? '', error, isLive, isOver: traces !== undefined && isOver(traces), reload };
 }

@@ -2,7 +2,7 @@
 import type { RoundCost } from '../../../machines/chat-turn.ts';
 import type { Trace, TracedStep } from './traces.ts';
 
-export type PhaseKind = 'admit' | 'find' | 'wait' | 'model' | 'call';
+export type PhaseKind = 'admit' | 'find' | 'model' | 'say' | 'call';
 
 export interface Phase {
   readonly kind: PhaseKind;
@@ -12,13 +12,15 @@ export interface Phase {
   readonly tookMs: number;
   /** Models that failed in it before another one answered. */
   readonly fallbacks?: string;
+  /** Of the model's words: what the round cost. */
+  readonly tokens?: string;
 }
 
 export const PHASE_WORDS: Readonly<Record<PhaseKind, string>> = {
   admit: 'Admission',
   find: 'Knowledge and request',
-  wait: 'Model to first word',
-  model: 'Model to its end',
+  model: 'Model to first word',
+  say: 'Model to its end',
   call: 'Calls of the app',
 };
 
@@ -34,6 +36,11 @@ function fallbacksOf({ fallbacks }: RoundCost): { readonly fallbacks?: string } 
   return { fallbacks: failed.join(', ') };
 }
 
+function tokensOf({ inputTokens, outputTokens }: RoundCost): { readonly tokens?: string } {
+  if (inputTokens === undefined && outputTokens === undefined) return {};
+  return { tokens: `${(inputTokens ?? 0).toLocaleString('en')} in, ${(outputTokens ?? 0).toLocaleString('en')} out` };
+}
+
 function roundPhases(askedAtMs: number, endedAtMs: number, round: number, cost: RoundCost): Phase[] {
   const { admittedMs = 0, preparedMs, firstMs } = cost;
   const sentAtMs = askedAtMs + preparedMs;
@@ -41,10 +48,10 @@ function roundPhases(askedAtMs: number, endedAtMs: number, round: number, cost: 
   const phases: Phase[] = [
     { kind: 'admit', round: 0, fromMs: askedAtMs - admittedMs, tookMs: admittedMs },
     { kind: 'find', round, fromMs: askedAtMs, tookMs: preparedMs },
-    { kind: 'wait', round, fromMs: sentAtMs, tookMs: Math.max(0, firstAtMs - sentAtMs), ...fallbacksOf(cost) },
-    { kind: 'model', round, fromMs: firstAtMs, tookMs: Math.max(0, endedAtMs - firstAtMs) },
+    { kind: 'model', round, fromMs: sentAtMs, tookMs: Math.max(0, firstAtMs - sentAtMs), ...fallbacksOf(cost) },
+    { kind: 'say', round, fromMs: firstAtMs, tookMs: Math.max(0, endedAtMs - firstAtMs), ...tokensOf(cost) },
   ];
-  return phases.filter(({ kind }) => (kind === 'admit' ? cost.admittedMs !== undefined : kind !== 'model' || firstMs !== undefined));
+  return phases.filter(({ kind }) => (kind === 'admit' ? cost.admittedMs !== undefined : kind !== 'say' || firstMs !== undefined));
 }
 
 /** Phases in the order of time, made of the turn's own trace. A turn that was made before rounds were timed has none. */

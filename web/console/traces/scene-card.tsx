@@ -3,11 +3,12 @@ import { type ModelRound, modelRoundAt } from '../../../machines/model-round.ts'
 import type { Difference } from '../../../machines/replay.ts';
 import type { WalkStep } from '../../../machines/simulator/walk.ts';
 import type { StepCommit } from '../../../machines/trace.ts';
+import { CopiedId } from '../parts/copy-button.tsx';
 import { exactClockOf, exactMomentOf } from '../parts/times.ts';
 import { payloadWords } from '../simulator/leaves.ts';
 import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
 import { sinceWords } from './scene-list.tsx';
-import type { Scene } from './traces.ts';
+import { type Scene, wayWords } from './traces.ts';
 
 interface SceneCardProps {
   readonly scene: Scene;
@@ -33,7 +34,7 @@ export function SceneCard({ scene: { trace, step, index }, before, walked, diffe
           {round !== undefined && <Round round={round} />}
           <dt>Instance</dt>
           <dd>
-            {trace.machine} <code class="selectable">{trace.instance}</code>
+            {trace.machine} <CopiedId id={trace.instance} />
           </dd>
           {step.node !== '' && (
             <>
@@ -123,7 +124,8 @@ function Round({ round: { round, askedAtMs, endedAtMs, endedBy } }: { readonly r
 }
 
 /** What the trace itself has, where no replay explains it. */
-function Kept({ step: { event, from, to, effects } }: Pick<Scene, 'step'>) {
+function Kept({ step }: Pick<Scene, 'step'>) {
+  const { event, effects } = step;
   const words = payloadWords(event);
   return (
     <>
@@ -131,7 +133,7 @@ function Kept({ step: { event, from, to, effects } }: Pick<Scene, 'step'>) {
         <code>{event.type}</code>
       </p>
       <p class="step-way">
-        <code>{from.startsWith('{') ? 'regions' : from}</code> <b>{from === to ? 'stays' : `→ ${to.startsWith('{') ? 'regions' : to}`}</b>
+        <code>{wayWords(step)}</code>
       </p>
       {words !== '' && <p class="reason">{words}</p>}
       <h3>Effects</h3>

@@ -1,6 +1,6 @@
 /** The steps of a story, one below the other; the one that is looked at is in sight. */
 import { useEffect, useRef } from 'preact/hooks';
-import type { Scene } from './traces.ts';
+import { type Scene, wayWords } from './traces.ts';
 
 interface SceneListProps {
   readonly story: readonly Scene[];
@@ -12,11 +12,6 @@ interface SceneListProps {
 /** `+1.25 s`, from the first step on. */
 export function sinceWords(ms: number): string {
   return ms < 1_000 ? `+${ms} ms` : `+${(ms / 1_000).toFixed(2)} s`;
-}
-
-/** States of many regions are shown in their matrix. */
-function stateWords(state: string): string {
-  return state.startsWith('{') ? 'regions' : state;
 }
 
 export function SceneList({ story, at, namesMachines, onScene }: SceneListProps) {
@@ -59,7 +54,7 @@ function SceneLine({ scene: { trace, step }, since, isShown, namesMachine, onSho
         <code>{step.event.type}</code>
         <span class="scene-way">
           {namesMachine && `${trace.machine}: `}
-          {step.from === step.to ? `stays ${stateWords(step.to)}` : `${stateWords(step.from)} → ${stateWords(step.to)}`}
+          {wayWords(step)}
         </span>
       </button>
     </li>

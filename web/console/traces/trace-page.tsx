@@ -1,7 +1,9 @@
 /** The trace of a turn with its calls, or of another instance: replayed, and followed while it goes on; and that of an organisation's last move. */
 import { useRoute } from 'preact-iso';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
+import { signalOf } from '../conversations/conversation-table.tsx';
 import { Problem } from '../parts/card.tsx';
+import { CopiedId } from '../parts/copy-button.tsx';
 import { Page, type PageProps } from '../shell/page.tsx';
 import { NAMES } from './find.ts';
 import { useLiveTraces } from './live-hook.ts';
@@ -20,12 +22,13 @@ function queryOf(query: Readonly<Record<string, string>>): string {
 
 export function TracePage() {
   const { params, query } = useRoute();
-  const { traces, error, isLive, isOver, reload } = useLiveTraces(params.app ?? '', queryOf(query));
+  const { traces, words, error, isLive, isOver, reload } = useLiveTraces(params.app ?? '', queryOf(query));
   const machine = traces?.[0]?.machine ?? '';
-  const title = query.conversation_id !== undefined ? 'A conversation, step by step' : `${NAMES[machine] ?? 'A trace'}, step by step`;
+  const what = query.conversation_id !== undefined ? 'A conversation, step by step' : `${NAMES[machine] ?? 'A trace'}, step by step`;
   return (
     <Traced
-      title={title}
+      title={words === '' ? what : `“${words}”`}
+      {...(words === '' ? {} : { what })}
       crumbs={CRUMBS}
       traces={traces}
       following={isOver && query.conversation_id === undefined ? 'over' : isLive ? 'following' : 'not following'}
@@ -53,32 +56,48 @@ interface TracedProps extends Pick<PageProps, 'title' | 'crumbs' | 'children'> {
   readonly traces: readonly Trace[] | undefined;
   /** Absent: of a move, which is followed by no stream. */
   readonly following?: Following;
+  /** Of what it is, where the title does not say so. */
+  readonly what?: string;
 }
 
-function Traced({ traces = [], following, children, ...frame }: TracedProps) {
+function Traced({ traces = [], following, what, children, ...frame }: TracedProps) {
   const [first] = traces;
   return (
-    <Page fills {...frame} facts={first && <Facts trace={first} following={following} />}>
+    <Page
+      fills
+      {...frame}
+      facts={
+        first && <Facts trace={traces.findLast(({ machine }) => machine === first.machine) ?? first} following={following} what={what} />
+      }
+    >
       {children}
       {traces.length > 0 && <TraceView traces={traces} />}
     </Page>
   );
 }
 
-function Facts({ trace, following }: { readonly trace: Trace; readonly following: Following | undefined }) {
+interface FactsProps {
+  readonly trace: Trace;
+  readonly following: Following | undefined;
+  readonly what: string | undefined;
+}
+
+function Facts({ trace, following, what }: FactsProps) {
+  const state = trace.steps.at(-1)?.to ?? '';
   const named = following === undefined ? { what: 'Move', id: trace.instance } : { what: 'Request', id: trace.requestId };
   return (
     <>
-      {following !== undefined && <span class={following === 'following' ? 'chip is-ok' : 'chip'}>{following}</span>}
+      {what !== undefined && <span>{what}</span>}
+      {!state.startsWith('{') && <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>}
+      {following !== undefined && <span class={following === 'following' ? 'chip is-accent' : 'chip'}>{following}</span>}
       {named.id !== null && (
         <span>
-          {named.what} <code class="selectable">{named.id}</code>
+          {named.what} <CopiedId id={named.id} />
         </span>
       )}
       <span>
-        Version <code>{trace.version}</code>
+        Version <CopiedId id={trace.version} />
       </span>
-      <span>Nothing is run again: effects are told, and none is performed.</span>
     </>
   );
 }

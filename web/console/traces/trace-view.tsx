@@ -14,8 +14,9 @@ import { useShortcut } from '../shell/shortcuts.ts';
 import { type Replayed, replayed } from './replayed.ts';
 import { SceneCard } from './scene-card.tsx';
 import { SceneList } from './scene-list.tsx';
-import { Timeline } from './timeline.tsx';
-import { type Places, placesOf, type Scene, storyOf, type Trace } from './traces.ts';
+import { spansOf } from './spans.ts';
+import { changedRegions, type Places, placesOf, type Scene, storyOf, type Trace } from './traces.ts';
+import { Waterfall } from './waterfall.tsx';
 
 const PARAMETER = 'step';
 
@@ -45,6 +46,7 @@ export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
   useShortcut('End', 'The newest step, and follow', () => go(last));
   const scene = story[at];
   const trace = scene?.trace;
+  const spans = useMemo(() => spansOf(traces), [traces]);
   const places = useMemo(() => placesOf(story, at), [story, at]);
   const again = useMemo(() => (trace === undefined ? undefined : replayed(trace)), [trace]);
   if (scene === undefined) return null;
@@ -70,7 +72,23 @@ export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
           <h2>Time</h2>
           <Button label={`Save the trace of this ${scene.trace.machine}`} onClick={() => save(scene.trace)} />
         </div>
-        <Timeline traces={traces} story={story} at={at} onScene={go} />
+        <div class="trace-time">
+          <Waterfall
+            spans={spans}
+            label="Where the time went"
+            atMs={scene.step.atMs}
+            onMoment={(ms) => go(story.findLastIndex(({ step }) => step.atMs <= ms))}
+          />
+        </div>
+        <input
+          type="range"
+          class="scrubber"
+          aria-label="Step"
+          min={0}
+          max={last}
+          value={at}
+          onInput={(event) => go(Number(event.currentTarget.value))}
+        />
       </section>
     </div>
   );
@@ -85,9 +103,10 @@ interface ScenePictureProps {
 function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
   const { trace, index, step } = scene;
   const { answer } = useAsked<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
-  const [chosen, choose] = useState('');
+  const [chosen, choose] = useState({ step, region: '' });
   const regions = answer?.picture.regions;
-  const region = regions === undefined ? '' : chosen || regions[0] || '';
+  const moved = changedRegions(step)[0]?.region ?? '';
+  const region = regions === undefined ? '' : (chosen.step === step && chosen.region) || moved || (regions[0] ?? '');
   const active = useMemo(() => new Set(activeOf(step.to)), [step]);
   const isOther = answer !== undefined && answer.version !== trace.version;
   if (answer === undefined || isOther) {
@@ -110,11 +129,20 @@ function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
     : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type }] };
   return (
     <>
-      {regions !== undefined && (
-        <RegionMatrix picture={answer.picture} regions={regions} active={active} shown={region} onRegion={choose} onState={undefined} />
-      )}
-      {places.size > 0 && regions === undefined && <PlaceList places={places} />}
-      <Drawing picture={answer.picture} highlights={highlights} places={places} />
+      <div class="regions-and-picture">
+        {regions !== undefined && (
+          <RegionMatrix
+            picture={answer.picture}
+            regions={regions}
+            active={active}
+            shown={region}
+            onRegion={(next) => choose({ step, region: next })}
+            onState={undefined}
+          />
+        )}
+        {places.size > 0 && regions === undefined && <PlaceList places={places} />}
+        <Drawing picture={answer.picture} highlights={highlights} places={places} region={region} />
+      </div>
     </>
   );
 }

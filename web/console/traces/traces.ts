@@ -29,6 +29,8 @@ interface WireStep {
 }
 
 export interface TracesAnswer {
+  /** What the person said first; '' where that is not known. */
+  readonly words?: string;
   readonly traces: readonly {
     readonly request_id: string | null;
     readonly nodes: readonly string[];
@@ -81,6 +83,33 @@ export function withStep(traces: readonly Trace[], streamed: StreamedStep): read
   return traces.map((trace) => (trace === found ? { ...trace, steps: [...trace.steps, stepOf(streamed, node)] } : trace));
 }
 
+/** What a step changed in a machine of regions, the last region first. */
+export function changedRegions({
+  from,
+  to,
+}: TraceStep): readonly { readonly region: string; readonly from: string; readonly to: string }[] {
+  const before = new Set(activeOf(from));
+  const regionOf = (state: string) => state.slice(0, state.indexOf('.'));
+  const inside = (state: string | undefined) => state?.slice(state.indexOf('.') + 1) ?? '';
+  if (!to.startsWith('{')) return [];
+  return activeOf(to)
+    .filter((state) => !before.has(state))
+    .map((state) => {
+      const region = regionOf(state);
+      return { region, from: inside([...before].find((one) => regionOf(one) === region)), to: inside(state) };
+    })
+    .reverse();
+}
+
+/** `discover: pending → active`, `stays answering`, `new → answering`. */
+export function wayWords(step: TraceStep): string {
+  const { from, to } = step;
+  if (!to.startsWith('{')) return from === to ? `stays ${to}` : `${from} → ${to}`;
+  const changed = changedRegions(step);
+  if (changed.length === 0) return 'no step changes';
+  return changed.map((one) => `${one.region}: ${one.from} → ${one.to}`).join(', ');
+}
+
 export interface Scene {
   readonly trace: Trace;
   readonly index: number;
@@ -108,23 +137,4 @@ export function placesOf(story: readonly Scene[], at: number): Places {
     for (const state of activeOf(path)) places.set(state, [...(places.get(state) ?? []), instance.slice(-NAME_CHARS)]);
   }
   return places;
-}
-
-/** A silence is shown no longer than this; people take minutes to press a button, and nothing happens meanwhile. */
-const SILENCE_MAX_MS = 3_000;
-/** Steps of one millisecond are told apart all the same. */
-const APART_MS = 2;
-
-/** `timesMs` in ascending order. */
-export function edgesOfTime(timesMs: readonly number[], width: number) {
-  let sum = 0;
-  const raw = timesMs.map((at, index) => {
-    const since = at - (timesMs[index - 1] ?? at);
-    const isCut = since > SILENCE_MAX_MS;
-    const before = sum;
-    if (index > 0) sum += Math.min(since, SILENCE_MAX_MS) + APART_MS;
-    return { place: sum, ...(isCut ? { gap: (before + sum) / 2 } : {}) };
-  });
-  const scale = sum === 0 ? 0 : width / sum;
-  return { places: raw.map(({ place }) => place * scale), gaps: raw.flatMap(({ gap }) => (gap === undefined ? [] : [gap * scale])) };
 }
