@@ -69,7 +69,8 @@ test('SPEND-1, CONSOLE-34, CONSOLE-35, PAGE-11: the days of a month as plot and 
     document.body.append(probe);
     const red = getComputedStyle(probe).color;
     probe.remove();
-    const drawn = [...document.querySelectorAll('main *')].flatMap((each) => [getComputedStyle(each).color, getComputedStyle(each).fill]);
+    const shown = [...document.querySelectorAll('main *')].filter((each) => each.getClientRects().length > 0);
+    const drawn = shown.flatMap((each) => [getComputedStyle(each).color, getComputedStyle(each).fill]);
     return drawn.filter((colour) => colour === red).length;
   });
   assert.equal(red, 0);

@@ -7,7 +7,7 @@ import { ask } from '../api/api.ts';
 import { usePages } from '../api/pages-hook.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { Card, Problem } from '../parts/card.tsx';
+import { Problem } from '../parts/card.tsx';
 import { More } from '../parts/form.tsx';
 import { momentOf } from '../parts/times.ts';
 import { ConversationTable } from './conversation-table.tsx';
@@ -24,7 +24,7 @@ function FeedbackList({ app }: { readonly app: string }) {
   const { pages, next, error, isReading, reload, more } = usePages<Opinions>(`${appPath(app)}/feedback?limit=50`);
   const opinions = pages.flatMap((page) => page.feedback);
   return (
-    <Card title="What people thought">
+    <section class="card" aria-label="What people thought">
       <Problem error={error} retry={reload} />
       {pages.length > 0 && opinions.length === 0 && (
         <p class="card-empty">
@@ -47,7 +47,7 @@ function FeedbackList({ app }: { readonly app: string }) {
         ))}
       </ul>
       <More next={next} isReading={isReading} more={more} />
-    </Card>
+    </section>
   );
 }
 

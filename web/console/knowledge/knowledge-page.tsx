@@ -140,7 +140,7 @@ function Knowledge({ app, isAdding, open }: KnowledgeProps) {
             The assistant answers from what stands here, and says so when nothing does. Setup adds the pages that it finds; begin by hand
             with the page that people ask about most.
           </p>
-          <Button label="Add the first source" look="primary" onClick={() => open(true)} />
+          <Button label="Add the first source" onClick={() => open(true)} />
         </section>
       )}
       {isAdding && (
