@@ -10,8 +10,6 @@ interface Asked {
   readonly facts?: string;
   /** Tools that are as right. */
   readonly or?: readonly string[];
-  /** Passages or a call of the app say it. */
-  readonly isPlain?: true;
 }
 
 const SEARCH = 'search_knowledge';
@@ -23,9 +21,8 @@ const ASKED: Readonly<Record<string, Asked>> = {
     asks: 'Tell me all about delivery, returns and guarantee, each on its own.',
     later: 'And abroad?',
     or: [SEARCH, 'key_points'],
-    isPlain: true,
   },
-  key_points: { asks: 'Sum up your delivery rules for me.', later: 'Which of these matter on an island?', isPlain: true },
+  key_points: { asks: 'Sum up your delivery rules for me.', later: 'Which of these matter on an island?' },
   quick_replies: {
     asks: 'I want a kettle and do not know where to begin.',
     later: 'Is it quiet?',
@@ -51,7 +48,6 @@ const ASKED: Readonly<Record<string, Asked>> = {
     facts:
       'A-1038: ordered 2026-11-20 18:04, packed 2026-11-21 09:30, on its way since 2026-11-22 07:10, due 2026-11-24 14:00 to 17:00; Parcel Express, JD014600006811; 1 Large kettle.',
     or: ['get_order'],
-    isPlain: true,
   },
   timeline: {
     asks: 'What has happened to my repair so far, in order?',
@@ -122,7 +118,7 @@ const ASKED: Readonly<Record<string, Asked>> = {
 };
 
 export const COMPONENT_SCENARIOS: readonly Scenario[] = Object.entries(ASKED).flatMap(
-  ([name, { asks, later, facts, or = [], isPlain }]): Scenario[] => {
+  ([name, { asks, later, facts, or = [] }]): Scenario[] => {
     const [first, other = first] = samplesOf(name);
     const shows = (args: unknown) => [[{ text: 'Here it is.' }, { call: name, args }]];
     const context = facts === undefined ? {} : { context: { app_state: { facts } } };
@@ -133,7 +129,6 @@ export const COMPONENT_SCENARIOS: readonly Scenario[] = Object.entries(ASKED).fl
         ...context,
         sends: [{ says: asks, rounds: shows(first) }],
         wanted: { calls: [name, ...or] },
-        ...(isPlain === undefined ? {} : { isPlain }),
       },
       {
         name: `${name}-shown`,

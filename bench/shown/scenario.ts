@@ -48,7 +48,7 @@ export interface Scenario {
   readonly sends: readonly Sent[];
   readonly wanted: Wanted;
   /** It asks for no understanding: whoever repeats what is said, found and brought, as the offline model does, answers it rightly. */
-  readonly isPlain?: true;
+  readonly isPlain?: boolean;
 }
 
 const samples: Samples = SAMPLES;
