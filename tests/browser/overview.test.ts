@@ -101,7 +101,7 @@ test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an 
   assert.equal(await turns.innerText(), '3');
   const table = page.getByRole('table');
   assert.equal(await table.count(), 1, 'all organisations in one table');
-  // Of the organisation first, then of its apps, the used one before the other.
+  // The organisation comes first, then its apps, the used one before the other.
   const names = await table.getByRole('rowheader').allInnerTexts();
   assert.deepEqual(
     names.map((name) => name.split('\n')[0]?.replace(/ plan.*/, '')),

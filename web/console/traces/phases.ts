@@ -12,7 +12,7 @@ export interface Phase {
   readonly tookMs: number;
   /** Models that failed in it before another one answered. */
   readonly fallbacks?: string;
-  /** Of the model's words: what the round cost. */
+  /** What the round cost, where it is of the model's words. */
   readonly tokens?: string;
 }
 
