@@ -256,7 +256,7 @@ test('WALK-6: words of every picture are 11 pixels or more and the active state 
   const { page } = await signedIn('/console/machines');
   for (const [machine, types] of [
     ['chat-turn', ['turn.open', 'round.finished']],
-    ['invocation', ['dispatch', 'confirm']],
+    ['invocation', ['dispatch', 'expire']],
     ['setup-session', ['session.claim', 'session.complete']],
     ['step-panel', ['session.claimed']],
   ] as const) {
