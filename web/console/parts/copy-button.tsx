@@ -40,7 +40,7 @@ function useCopy(text: string): readonly [isCopied: boolean, copy: () => Promise
 export function CopiedId({ id }: { readonly id: string }) {
   const [isCopied, copy] = useCopy(id);
   return (
-    <button type="button" class="copied-id selectable" aria-label={`Copy ${id}`} onClick={() => void copy()}>
+    <button type="button" class="copied-id selectable" title="Copy it" onClick={() => void copy()}>
       <code>{id}</code> <span aria-live="polite">{isCopied ? 'copied' : 'copy'}</span>
     </button>
   );

@@ -1,7 +1,8 @@
 /** The simulator: events on the left, the picture in the middle, the step on the right, the steps below. It runs in this page alone. */
 
 import { useMemo, useState } from 'preact/hooks';
-import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../../../machines/simulator/walk.ts';
+import type { Moment } from '../../../machines/simulator/verdict.ts';
+import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, type WalkedWay, walked } from '../../../machines/simulator/walk.ts';
 import { wayTo } from '../../../machines/simulator/way.ts';
 import { CoverageView } from '../machines/coverage-view.tsx';
 import { Drawing } from '../machines/drawing.tsx';
@@ -28,15 +29,6 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
   const { input, events, at } = walk;
   const way = useMemo(() => walked(simulated, { input, events }), [simulated, input, events]);
   const now = momentAfter(way, at);
-  const [view, setView] = useState<View>(() => (new URLSearchParams(location.search).has('hours') ? 'coverage' : 'picture'));
-  const { regions } = machine.picture;
-  // Chosen by hand until the next step: the picture follows what moved.
-  const [chosen, choose] = useState({ way, at, region: '' });
-  const isStill = chosen.way === way && chosen.at === at;
-  const region = regions === undefined ? '' : (isStill && chosen.region) || changedRegion(way, at) || (regions[0] ?? '');
-  const setRegion = (next: string) => choose({ way, at, region: next });
-  const active = useMemo(() => new Set(activeStates(now.value)), [now]);
-  const highlights = useMemo(() => highlightsOf(way, at, active, region), [way, at, active, region]);
   const goTo = (state: string) => {
     const found = wayTo(simulated, now, input, state);
     if (found === undefined) toast(`No samples lead to ${state}.`);
@@ -46,7 +38,6 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
       toast(wayWords(state, found.events.length, found.input !== undefined));
     }
   };
-  const shownActive = region === '' ? active : highlights.active;
   return (
     <div class="sim">
       {fault !== '' && (
@@ -62,38 +53,7 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
         <EventList simulated={simulated} now={now} onSend={(event) => store.send({ type: 'sent', event })} />
       </section>
       <section class="panel sim-picture" aria-label="The machine">
-        <SideBySide label="Show the machine as" value={view} options={VIEWS} onChange={setView} />
-        <div class="regions-and-picture">
-          {regions !== undefined && view !== 'coverage' && (
-            <RegionMatrix
-              picture={machine.picture}
-              regions={regions}
-              active={active}
-              shown={region}
-              onRegion={setRegion}
-              onState={(state) => {
-                setRegion(state.slice(0, state.indexOf('.')));
-                goTo(state);
-              }}
-            />
-          )}
-          {view === 'picture' && (
-            <Drawing
-              picture={machine.picture}
-              highlights={highlights}
-              region={region}
-              onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
-            />
-          )}
-          {view === 'table' && (
-            <StateTable
-              table={machine.table}
-              active={shownActive}
-              onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
-            />
-          )}
-          {view === 'coverage' && <CoverageView machine={machine} active={shownActive} />}
-        </div>
+        <MachineView machine={machine} way={way} at={at} now={now} goTo={goTo} />
       </section>
       <section class="panel sim-step" aria-label="The step">
         <StepCard step={way.steps[at - 1]} now={now} />
@@ -102,6 +62,51 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
         <StepHistory store={store} way={way} at={at} input={input} />
       </section>
     </div>
+  );
+}
+
+interface MachineViewProps {
+  readonly machine: MachineAnswer;
+  readonly way: WalkedWay;
+  readonly at: number;
+  readonly now: Moment;
+  readonly goTo: (state: string) => void;
+}
+
+function MachineView({ machine, way, at, now, goTo }: MachineViewProps) {
+  const [view, setView] = useState<View>(() => (new URLSearchParams(location.search).has('hours') ? 'coverage' : 'picture'));
+  const { regions } = machine.picture;
+  // Chosen by hand until the next step: the picture follows what moved.
+  const [chosen, choose] = useState({ way, at, region: '' });
+  const isStill = chosen.way === way && chosen.at === at;
+  const region = regions === undefined ? '' : (isStill && chosen.region) || changedRegion(way, at) || (regions[0] ?? '');
+  const setRegion = (next: string) => choose({ way, at, region: next });
+  const active = useMemo(() => new Set(activeStates(now.value)), [now]);
+  const highlights = useMemo(() => highlightsOf(way, at, active, region), [way, at, active, region]);
+  const shownActive = region === '' ? active : highlights.active;
+  const goInside = (state: string) => goTo(region === '' ? state : `${region}.${state}`);
+  return (
+    <>
+      <SideBySide label="Show the machine as" value={view} options={VIEWS} onChange={setView} />
+      <div class="regions-and-picture">
+        {regions !== undefined && view !== 'coverage' && (
+          <RegionMatrix
+            picture={machine.picture}
+            regions={regions}
+            active={active}
+            shown={region}
+            onRegion={setRegion}
+            onState={(state) => {
+              setRegion(state.slice(0, state.indexOf('.')));
+              goTo(state);
+            }}
+          />
+        )}
+        {view === 'picture' && <Drawing picture={machine.picture} highlights={highlights} region={region} onState={goInside} />}
+        {view === 'table' && <StateTable table={machine.table} active={shownActive} onState={goInside} />}
+        {view === 'coverage' && <CoverageView machine={machine} active={shownActive} />}
+      </div>
+    </>
   );
 }
 
