@@ -62,14 +62,18 @@ const state = v.strictObject({
   ...size,
   rows: v.array(row),
 });
-const picture = v.strictObject({
-  machine: v.string(),
-  version: v.string(),
+const drawn = {
   ...size,
   states: v.array(state),
   edges: v.array(v.strictObject({ from: v.string(), to: v.string(), labels: v.array(label), points })),
   start: v.array(v.strictObject({ ...point, to: v.string(), points })),
+};
+const picture = v.strictObject({
+  machine: v.string(),
+  version: v.string(),
+  ...drawn,
   regions: v.optional(v.array(v.string())),
+  outlines: v.array(v.strictObject({ ...drawn, isOutline: v.optional(v.literal(true)) })),
 });
 const machine = v.strictObject({
   name: v.string(),
