@@ -58,7 +58,7 @@ for (const path of made) {
   if (!existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts')))) rmSync(path);
 }
 const isWhole =
-  ['bundle/main.js', 'web/console/index.html', 'web/demo/components.html'].every((path) => existsSync(join(dist, path))) &&
+  ['bundle/main.js', 'bundle/cli.js', 'web/console/index.html', 'web/demo/components.html'].every((path) => existsSync(join(dist, path))) &&
   sources
     .filter((path) => /(?<!\.d)\.ts$/.test(path) && !isOfApp(path))
     .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));

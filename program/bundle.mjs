@@ -8,6 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build } from 'esbuild';
+import { writeNotices } from '../web/notices.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -17,7 +18,7 @@ const WAYS_IN = ['main', 'cli'];
 const THREADS = ['storage/sqlite/writer-thread', 'storage/transactions', 'storage/long-reads-thread'];
 
 /** They are compiled for the machine, or look for files beside themselves. */
-const APART = ['better-sqlite3', 'msgpackr-extract', 'pdfjs-dist', 'pino', 'sharp', 'sqlite-vec', 'uWebSockets.js'];
+const APART = ['better-sqlite3', 'msgpackr', 'pdfjs-dist', 'pino', 'sharp', 'sqlite-vec', 'uWebSockets.js'];
 
 const inBundle = (path) => path.replaceAll('/', '-');
 
@@ -52,6 +53,7 @@ function keepLines(path) {
 
 rmSync(out, { recursive: true, force: true });
 const { metafile } = await build({
+  absWorkingDir: root,
   entryPoints: [
     ...WAYS_IN.map((name) => ({ in: join(root, `${name}.ts`), out: name })),
     ...THREADS.map((path) => ({ in: join(dist, `${path}.js`), out: inBundle(path) })),
@@ -71,7 +73,8 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 });
-for (const path of Object.keys(metafile.outputs)) if (path.endsWith('.map')) keepLines(path);
+writeNotices(out, root, metafile);
+for (const path of Object.keys(metafile.outputs)) if (path.endsWith('.map')) keepLines(join(root, path));
 for (const name of WAYS_IN) {
   writeFileSync(join(dist, `${name}.js`), `#!/usr/bin/env node\nimport './bundle/${name}.js';\n`);
   rmSync(join(dist, `${name}.js.map`), { force: true });

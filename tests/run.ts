@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { filesBelow } from './support/files-below.ts';
 import { endLeftBehind, testFolder } from './support/left-behind.ts';
+import { AWAITS_AT_TOP } from './support/rooms.ts';
 
 interface Tier {
   readonly files: (path: string) => boolean;
@@ -62,8 +63,7 @@ const isOfSystem = (path: string) =>
  * Whether a file awaits something before its tests are known. Beside others it would come after the first of their tests, and `node --test`
  * may have ended by then.
  */
-const awaitsAtTop = (path: string) =>
-  reaches(join(here, path), IMPORTED, (_, text) => /^(?:(?:(?:export )?(?:const|let) .*|[}\]]) = )?await /m.test(text));
+const awaitsAtTop = (path: string) => reaches(join(here, path), IMPORTED, (_, text) => AWAITS_AT_TOP.test(text));
 
 const TIERS: Readonly<Record<string, Tier>> = {
   unit: {

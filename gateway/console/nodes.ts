@@ -22,8 +22,10 @@ function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: No
   return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
 }
 
+type NamedEntry = Pick<AboutEntry, 'id' | 'name' | 'organisation'>;
+
 /** With the names that people know. What cannot be read, as its file may be what is wrong, keeps its id alone. */
-function named(each: AboutEntry, storage: Services['storage']): AboutEntry {
+function named<Entry extends NamedEntry>(each: Entry, storage: Services['storage']): Entry {
   try {
     const organisationId = isId('org', each.id) ? each.id : organisationOfApp(storage.control, each.id);
     const organisation = organisationId === undefined ? undefined : readOrganisation(storage.control, organisationId);
@@ -102,7 +104,7 @@ const listActorsRoute = consoleRoute('GET', '/actors', undefined, async ({ query
   // Hundreds of actors are of a few apps.
   const names = new Map<string, string | undefined>();
   const nameOf = (id: string) => {
-    if (!names.has(id)) names.set(id, named({ id, since: '', detail: '' }, storage).name);
+    if (!names.has(id)) names.set(id, named<NamedEntry>({ id }, storage).name);
     return names.get(id);
   };
   const wanted = actors.filter((actor) => (node ?? actor.node) === actor.node && (kind ?? actor.kind) === actor.kind);

@@ -11,6 +11,8 @@ import { ANSWER_OF_TURN } from './turns.ts';
 
 /** Rows read for one page of those that a filter keeps: some 20 ms. The app may have millions of others. */
 const SCANNED_MAX = 5_000;
+/** How much of each first question is searched: what names it, and no page that somebody pasted. */
+const SEARCHED_CHARS = 1_000;
 
 const place = { id: text, updatedAtMs: integer };
 const conversationPlace = columns(place);
@@ -60,7 +62,7 @@ export interface ConversationFilter {
 
 const KEPT = `(:channel IS NULL OR channel = :channel) AND (:state IS NULL OR ${NEWEST_STATE} = :state)
   AND (:rating IS NULL OR EXISTS (SELECT 1 FROM feedback WHERE conversation_id = conversations.id AND rating = :rating))
-  AND (:words IS NULL OR instr(lower(${FIRST_WORDS}), lower(:words)) > 0)`;
+  AND (:words IS NULL OR instr(lower(substr(${FIRST_WORDS}, 1, ${SEARCHED_CHARS})), lower(:words)) > 0)`;
 
 /** Conversations of an app or of one person of it, in the order of an index, that were active in the time; what is kept of them is told after. */
 function inOrder(filter: ConversationFilter): string {

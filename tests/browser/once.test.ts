@@ -4,10 +4,10 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator, createTestApp } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { filesBelow } from '../support/files-below.ts';
 import { freePort } from '../support/free-port.ts';
 import { projectRoot } from '../support/project-root.ts';
 import { startService } from '../support/service.ts';
@@ -235,8 +235,11 @@ function laterRelease(t: TestContext): string {
   for (const name of readdirSync(root)) if (name !== 'dist' && !name.startsWith('.')) symlinkSync(join(root, name), join(copy, name));
   const filter = (path: string) => !/dist\/(?:tests|bench|tools)$|\.map$/.test(path);
   cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true, filter });
-  const versioned = join(copy, 'dist/protocol/runtime/web-sdk.js');
-  writeFileSync(versioned, readFileSync(versioned, 'utf8').replace(WEB_SDK_VERSION, '1.99.0'));
+  // What a start reads, and what its threads and processes do.
+  for (const path of [...filesBelow(join(copy, 'dist'), 'bundle', '.js'), 'protocol/runtime/web-sdk.js']) {
+    const file = join(copy, 'dist', path);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/(?<=\bWEB_SDK_VERSION = ['"])[^'"]+/, '1.99.0'));
+  }
   return join(copy, 'dist/main.js');
 }
 

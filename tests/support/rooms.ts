@@ -9,3 +9,6 @@ export function isOfProgram(path: string): boolean {
   if (BUNDLED.some((folder) => path.startsWith(folder))) return false;
   return !path.includes('/') || ROOMS.some((room) => path.startsWith(`${room}/`));
 }
+
+/** A line at the left margin which awaits, is no comment and begins no function: whatever imports such a module is evaluated later than all else. */
+export const AWAITS_AT_TOP = /^(?![ /*]|.*\basync\b).*\bawait\b/m;

@@ -176,7 +176,10 @@ export class TabTeam {
   /** Whoever was stopped meanwhile hears first whether it leads still. */
   #fulfil({ wish, atMs }: Extract<TabMessage, { readonly kind: 'wish' }>): void {
     const fulfil = () => {
-      if (!this.#isClosed) this.#duties.fulfil(wish);
+      if (this.#isClosed) return;
+      this.#duties.fulfil(wish);
+      // Also where it changed nothing: whoever wished waits for a state.
+      this.changed();
     };
     if (this.#clock.nowMs() - atMs > SILENT_MS) this.#clock.after(TELL_EVERY_MS, fulfil);
     else fulfil();
