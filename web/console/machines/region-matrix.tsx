@@ -34,7 +34,7 @@ export function RegionMatrix({ picture, regions, active, shown, onRegion, onStat
                 </button>
               </th>
               {states.map((state) => (
-                <td key={state} class="region-cell">
+                <td key={state}>
                   {onState === undefined ? (
                     <span class={active.has(`${region}.${state}`) ? 'dot is-on' : 'dot'}>
                       {active.has(`${region}.${state}`) && <span class="unseen">here</span>}
