@@ -68,6 +68,18 @@ async function prepare(ground: Ground, backend: Backend): Promise<Awaited<Return
   return run;
 }
 
+/** Others may be killing nodes of the cell meanwhile: an app that was made in part is left, and another one made. */
+async function prepared(ground: Ground, backend: Backend): ReturnType<typeof prepare> {
+  for (;;) {
+    try {
+      return await prepare(ground, backend);
+    } catch (error) {
+      if (!isBrokenConnection(error)) throw error;
+      await pause(20);
+    }
+  }
+}
+
 /** An interrupted write becomes unknown, is said so, and is sent by no node again. Needs ALLOW_PRIVATE_ADDRESSES. */
 export async function writesUnderKills(ground: Ground, size: WritesSize): Promise<void> {
   const backend = await startBackend(ground.t);
@@ -75,7 +87,7 @@ export async function writesUnderKills(ground: Ground, size: WritesSize): Promis
     await pause(BACKEND_MS);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"moved":true}');
   });
-  const run = await prepare(ground, backend);
+  const run = await prepared(ground, backend);
   run.model.pace({ words: 2, delayMs: 10 });
   let killing = true;
   const killed = killNodes(run, size).finally(() => {
