@@ -137,29 +137,28 @@ function committedEntries(db: Connection, turn: number, seq: number): JournalEnt
 }
 
 /**
- * The committed events of a turn. With `endSeq` the source ends there; without, it serves what a running turn has
- * dropped from memory and never says that it ended. `turn` may be a function while its row is not there yet.
+ * The committed events of one attempt of a turn: it ends with the first `turn.end`, whatever later attempts say (STREAM-16), and no later than
+ * `endSeq`. Without that it serves what a running turn has dropped from memory. `turn` may be a function while its row is not there yet.
  */
 export function journalSource(db: Connection, turn: number | (() => number), endSeq: number | null): FrameSource {
   return {
     read(seq, maxChars): FrameSlice {
       let text = '';
       let next = seq;
+      let ended = false;
       // Rows that all tell of blocks which are gone say nothing, and more may follow them.
       for (let before = -1; text === '' && next > before; ) {
         before = next;
-        for (const entries of committedEntries(db, typeof turn === 'number' ? turn : turn(), next)) {
-          for (const entry of entries) {
-            // What a later attempt says is another answer.
-            if (lastSeq(entry) < next || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) continue;
-            text += renderEntry(db, entry, next);
-            next = lastSeq(entry) + 1;
-          }
-          if (text.length >= maxChars) break;
+        for (const entry of committedEntries(db, typeof turn === 'number' ? turn : turn(), next).flat()) {
+          if (ended || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) break;
+          if (lastSeq(entry) < next) continue;
+          text += renderEntry(db, entry, next);
+          next = lastSeq(entry) + 1;
+          ended = 'event' in entry && entry.event.type === 'turn.end';
         }
       }
       // Nothing more is stored: a gap at the end (an event that was never committed) must not keep the reader waiting.
-      return { text, nextSeq: next, ended: endSeq !== null && (next >= endSeq || text === '') };
+      return { text, nextSeq: next, ended: ended || (endSeq !== null && (next >= endSeq || text === '')) };
     },
     // What is stored does not change while it is read.
     subscribe: () => () => {},

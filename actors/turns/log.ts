@@ -188,7 +188,7 @@ export class TurnLog implements FrameSource, ReadersHooks {
     const from = first === undefined ? this.#nextSeq : first.seq;
     if (seq < from && this.#older !== null) {
       const slice = this.#older.read(seq, maxChars);
-      if (slice.text !== '') return { ...slice, ended: this.#ended && slice.nextSeq >= this.#nextSeq };
+      if (slice.text !== '') return { ...slice, ended: slice.ended || (this.#ended && slice.nextSeq >= this.#nextSeq) };
     }
     return this.#readRetained(Math.max(seq, from), maxChars);
   }

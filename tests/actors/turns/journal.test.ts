@@ -92,6 +92,27 @@ test('STREAM-3, STREAM-16: how an attempt ended is told to its readers also once
   }
 });
 
+test('STREAM-7, STREAM-16: a reader of an attempt is told its end alone, however many attempts were begun meanwhile', (t) => {
+  const rows = rowsOfApp(t);
+  const turn = new OwnedTurn(rows);
+  turn.recover();
+  const endSeq = turn.row.nextSeq;
+  turn.retry();
+  turn.recover();
+  turn.retry();
+  // One that ends before the newest attempt, and one that ends nowhere, as for a process whose turn was taken over.
+  for (const to of [turn.row.attemptSeq, null]) {
+    for (const maxChars of [1, EVERYTHING]) {
+      const { frames, ended, nextSeq } = readOn(journalSource(rows.db, turn.turn, to), 0, maxChars);
+      assert.deepEqual(
+        frames.map(({ type }) => type),
+        ['turn.start', 'error', 'turn.end'],
+      );
+      assert.deepEqual([ended, nextSeq], [true, endSeq]);
+    }
+  }
+});
+
 const START: JournalEntry = { seq: 1, event: { type: 'block.start', index: 0, id: 'blk_1', block_type: 'text' } };
 const RUN: JournalEntry = { seq: 2, deltas: 'blk_1', index: 0, from: 0, ends: [3, 9] };
 const READY: JournalEntry = { seq: 4, ready: 'blk_1', index: 0 };

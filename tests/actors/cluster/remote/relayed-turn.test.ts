@@ -256,6 +256,20 @@ test('STREAM-16: a stream ends with its attempt when another one was begun meanw
   assert.deepEqual([reader.ended, [...reader.frames.keys()].at(-1)], [true, 1_000_001]);
 });
 
+test('STREAM-7, STREAM-16: a stream ends with its attempt when two others were begun meanwhile', async (t) => {
+  const { world, turn, reader } = await following(t);
+  world.isAlive = false;
+  turn.recover();
+  turn.retry();
+  turn.recover();
+  turn.retry();
+  commitBlock(turn, 'of the newest attempt');
+  world.die();
+  await world.arrive();
+  assert.deepEqual(newest(reader, 2), ['error', 'turn.end']);
+  assert.deepEqual([reader.ended, [...reader.frames.keys()].at(-1)], [true, 1_000_001]);
+});
+
 test('CLUSTER-12: a turn that goes on here is read on from there, and left with its reader', async (t) => {
   const successor = new TurnLog(5, null);
   const { world, reader } = await following(t, { source: successor, fromSeq: 0 });
