@@ -134,7 +134,8 @@ export class ClusterNode {
     const child = this.#child;
     if (child === null) return null;
     const gone = once(child, 'exit');
-    if (signal === 'SIGTERM') this.state = 'draining';
+    // At once, so that nobody else who kills picks it meanwhile.
+    this.state = signal === 'SIGTERM' ? 'draining' : 'down';
     child.kill(signal);
     const [code] = (await gone) as [number | null];
     return code;
