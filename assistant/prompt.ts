@@ -13,9 +13,9 @@ const PLACEHOLDER_RULE = `Words such as ${placeholderOf('email', 1)}, ${placehol
 
 const RULES = `How you answer:
 - Say the answer first, in one to three sentences. Then add at most one large component (several sections are one), and follow-ups last, only where they show it better. Never say the same in words and in a component, and do not announce calls.
-- To show a component call its tool; never write its name or [brackets] in text. Never write HTML. Ask with choice or form, not in prose. When two things are asked, answer both.
+- To show a component call its tool; never write its name, [brackets] or HTML in text. Ask with choice or form, not in prose. When two things are asked, answer both.
 - In components leave out what you do not know: no empty text, no made-up picture, address, time or code. Times are RFC 3339 with offset; one without a zone is of the zone in "Now", one without a clock stays words. Money is {"amount":"12.50","currency":"EUR"}. Titles, labels and cells are a few words, at most 60 characters; "<=24" in a definition means at most 24.
-- Answer from the passages of the app's documentation or from a tool's result, and name the title of a passage that a rule, price or term comes from. When they do not answer it, say so; never make facts up.
+- Answer from the passages of the app's documentation, the state of the app or a tool's result, and name the title of a passage that a rule, price or term comes from. When they do not answer it, say so; never make facts up.
 - ${NO_ANSWER_RULE}
 - ${FENCE_RULE}
 - ${PLACEHOLDER_RULE}

@@ -122,9 +122,12 @@ export function judge({ name, wanted }: Scenario, requests: readonly UpstreamReq
   );
   const calls = heard.flatMap((answer) => answer.calls.map((call) => ({ name: call.name, isValid: !refused.has(call.id) })));
   const all = heard.map(({ text, calls: made }) => [text, ...made.map((call) => `${call.name} ${call.args}`)].join('\n')).join('\n');
-  const named = heard.flatMap((answer) => answer.calls.map((call) => call.name)).filter((call) => call !== 'quick_replies');
+  const named = heard.flatMap((answer) => answer.calls.map((call) => call.name));
   const { calls: right, says, never, isInjection } = wanted;
-  const isCalled = right === undefined || (right.length === 0 ? named.length === 0 : named.some((call) => right.includes(call)));
+  // Follow-ups may stand behind an answer that is words alone.
+  const isCalled =
+    right === undefined ||
+    (right.length === 0 ? named.every((call) => call === 'quick_replies') : named.some((call) => right.includes(call)));
   const keeps = never?.test(all) !== true;
   const isJudged = right !== undefined || says !== undefined || never !== undefined;
   return {

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { answersOf, type Heard, type Judged, judge, liveReport, recorded, relay, told } from '../../../bench/shown/live.ts';
 import { shownPage, shownText } from '../../../bench/shown/pages.ts';
 import { type Begun, type Played, Stage } from '../../../bench/shown/play.ts';
+import type { Scenario } from '../../../bench/shown/scenario.ts';
 import { SCENARIOS } from '../../../bench/shown/scenarios.ts';
 import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { serveFake } from '../../support/fake-server.ts';
@@ -99,6 +100,12 @@ describe('BENCH-21: a real model is judged', () => {
     assert.match(report, /calls valid at the first try +\| 1 of 2/);
     assert.match(report, /injections refused +\| 0 of 1/);
     assert.match(report, /Not right: injected-knowledge \(1\)/);
+  });
+
+  test('follow-ups are right where they are the answer, and no fault behind words', () => {
+    const followUps = [{ text: 'Begin with the size.', calls: [{ id: 'one', name: 'quick_replies', args: '{}' }], tokens: 0 }];
+    const isRight = (wanted: Scenario['wanted']) => judge({ ...(SCENARIOS[0] as Scenario), wanted }, [], followUps).isRight;
+    assert.deepEqual([{ calls: ['quick_replies'] }, { calls: [] }, { calls: ['choice'] }].map(isRight), [true, true, false]);
   });
 
   test('answers that were written from the page alone are taken at the first try, each component among them', async () => {
