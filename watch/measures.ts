@@ -12,7 +12,7 @@ const SEARCH_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2]
 
 /** From the start on there is a zero of each: of what appears with its first event, Prometheus takes that one for no increase. */
 const OUTCOMES = ['completed', 'stopped', 'awaiting_tool_results', 'awaiting_confirmation', 'error'];
-const CHANNELS = ['live', 'test'];
+const CHANNELS = ['live', 'sandbox'];
 
 export interface EndedTurn {
   readonly outcome: string;
