@@ -26,6 +26,10 @@ async function scrape({ baseUrl }: { readonly baseUrl: string }): Promise<Series
   return new Map(said.map(([name, value]) => [name, name.includes('_timestamp_seconds') ? value - Date.now() / 1e3 : value]));
 }
 
+async function isDegraded({ baseUrl }: { readonly baseUrl: string }, condition: string): Promise<boolean> {
+  return (await (await fetch(`${baseUrl}/readyz`)).text()).includes(`"${condition}"`);
+}
+
 /** Those whose cause would take minutes, another host or many people, and what metrics show of it. */
 const HARD_TO_CAUSE: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   AssistantFirstWordsSlow: {
@@ -71,7 +75,7 @@ describe('RUN-44: an alert fires when what it is about happens, and no other doe
     const { say } = createClient(service.baseUrl, liveKey);
     const file = join(service.dataDir, 'organisations', `${organisationId}.sqlite`);
     renameSync(file, `${file}.away`);
-    await eventually(async () => (await (await fetch(`${service.baseUrl}/readyz`)).text()).includes('organisation_unavailable'));
+    await eventually(() => isDegraded(service, 'organisation_unavailable'));
     for (let n = 0; n < ENOUGH; n++) await say('Hello');
     requireFiring(t, before, await scrape(service), ['AssistantDegraded', 'AssistantRequestsFail']);
   });
@@ -86,9 +90,10 @@ describe('RUN-44: an alert fires when what it is about happens, and no other doe
     const isRefused = async () => /"code":"storage_unavailable"/.test((await say('Hello')).text);
     // A log that was checkpointed has room of its own for some turns.
     await eventually(isRefused);
+    await eventually(() => isDegraded(service, 'disk_low'));
     const before = await scrape(service);
     for (let n = 0; n < ENOUGH; n++) await isRefused();
-    requireFiring(t, before, await scrape(service), ['AssistantRequestsFail', 'AssistantStoresNothing']);
+    requireFiring(t, before, await scrape(service), ['AssistantDegraded', 'AssistantRequestsFail', 'AssistantStoresNothing']);
   });
 
   test('when the last backup is days old, and no more once there is another', async (t) => {
