@@ -1,6 +1,9 @@
 /** What GET /metrics answers (Prometheus text): requests by route and status, open streams, turns, the write queue, the process. */
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { statSync } from 'node:fs';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turns/host.ts';
+import { ERROR_TABLE, type ErrorCode } from '../protocol/errors.ts';
+import type { DataLayout } from '../storage/data-layout.ts';
 import { CONDITIONS } from '../storage/health/conditions.ts';
 import type { ReplicaStatus } from '../storage/replica/replica-status.ts';
 import type { ReplicaWatch } from '../storage/replica/replica-watch.ts';
@@ -15,25 +18,19 @@ export type GatewayMetrics = ReturnType<typeof createMetrics>;
 export function createMetrics(services: Services, passing = false) {
   const registry = new Registry();
   if (!passing) collectDefaultMetrics({ register: registry });
-  // Counted in a map and copied when asked for: a labelled counter costs more than a small answer.
-  const counts = new Map<string, Map<number, number>>();
-  new Counter({
-    name: 'gateway_requests_total',
-    help: 'Answers by route and status; 499 is a client that left before its answer.',
-    labelNames: ['route', 'status'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [route, statuses] of counts) {
-        for (const [status, count] of statuses) this.inc({ route, status }, count);
-      }
-    },
-  });
+  // Prometheus' checker takes no gauge with a counter's name, and the same are there without it, by type.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  const requests = new Map<string, RouteCounts>();
+  const refusals = new Map(Object.keys(ERROR_TABLE).map((code) => [code, 0]));
+  addRequestMetrics(registry, requests, refusals);
   addGauge(registry, 'gateway_open_streams', 'Event streams that are open now.', () => services.node.get().context.streams);
   addGauge(registry, 'assistant_processes', 'Processes that this answer counts.', () => 1);
   addConditionMetrics(registry, services);
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
+  addGauge(registry, 'assistant_backup_last_success_timestamp_seconds', 'When the last backup ended well; NaN: none has.', () =>
+    backupAtS(services.storage.layout),
+  );
   if (services.replica !== undefined) addReplicaMetrics(registry, services.replica);
   if (services.load !== undefined) addLoadMetrics(registry, services.load);
   if (services.starts !== undefined) addStartMetrics(registry, services.starts);
@@ -43,13 +40,20 @@ export function createMetrics(services: Services, passing = false) {
   if (!passing) gathered?.tells(async () => [...(await registry.getMetricsAsJSON()), ...((await measures?.values()) ?? [])]);
   return {
     /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
-    countRequest(route: string, status: number): void {
-      let statuses = counts.get(route);
-      if (statuses === undefined) {
-        statuses = new Map();
-        counts.set(route, statuses);
+    countRequest(route: string, status: number, ms: number): void {
+      let counts = requests.get(route);
+      if (counts === undefined) {
+        counts = { statuses: new Map(), within: REQUEST_S.map(() => 0), sumS: 0 };
+        requests.set(route, counts);
       }
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1);
+      let at = 0;
+      while (ms > (REQUEST_S[at] ?? Number.POSITIVE_INFINITY) * 1e3) at += 1;
+      counts.within[at] = (counts.within[at] ?? 0) + 1;
+      counts.sumS += ms / 1e3;
+    },
+    countRefusal(code: ErrorCode): void {
+      refusals.set(code, (refusals.get(code) ?? 0) + 1);
     },
     render: rendering(gathered === undefined ? own : async () => sumOf(await gathered.all())),
     contentType: registry.contentType,
@@ -108,6 +112,67 @@ function addCounter(registry: Registry, name: string, help: string, total: () =>
       this.inc(total());
     },
   });
+}
+
+/** Bounds of a request's time, to the opening of its stream. The last one holds what is longer. */
+const REQUEST_S = [0.005, 0.025, 0.1, 0.25, 1, 5, 30, Number.POSITIVE_INFINITY];
+
+interface RouteCounts {
+  readonly statuses: Map<number, number>;
+  /** How many took no longer than the bound at the same place of `REQUEST_S`, and longer than the one before. */
+  readonly within: number[];
+  sumS: number;
+}
+
+/** Counted in maps and copied when asked for: a labelled counter of prom-client costs more than a small answer. */
+function addRequestMetrics(registry: Registry, requests: ReadonlyMap<string, RouteCounts>, refusals: ReadonlyMap<string, number>): void {
+  new Counter({
+    name: 'gateway_requests_total',
+    help: 'Answers by route and status; 499 is a client that left before its answer.',
+    labelNames: ['route', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [route, { statuses }] of requests) {
+        for (const [status, count] of statuses) this.inc({ route, status }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'gateway_refusals_total',
+    help: 'Refusals by their code, before a stream and in its place.',
+    labelNames: ['code'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [code, count] of refusals) this.inc({ code }, count);
+    },
+  });
+  const name = 'gateway_request_seconds';
+  const get = async () => ({
+    ...{ name, type: 'histogram', aggregator: 'sum', help: 'Requests to their answer, or to the opening of their stream, by route.' },
+    values: [...requests].flatMap(([route, { within, sumS }]) => {
+      let count = 0;
+      const buckets = REQUEST_S.map((bound, at) => {
+        count += within[at] ?? 0;
+        const le = bound === Number.POSITIVE_INFINITY ? '+Inf' : bound;
+        return { metricName: `${name}_bucket`, labels: { le, route }, value: count };
+      });
+      const total = (suffix: string, value: number) => ({ metricName: `${name}${suffix}`, labels: { route }, value });
+      return [...buckets, total('_sum', sumS), total('_count', count)];
+    }),
+  });
+  // What a registry asks of a metric: its types know those of prom-client alone, which count on their own.
+  registry.registerMetric({ name, get } as unknown as Metric);
+}
+
+/** Seconds since 1970; NaN where no backup has ended well, or nobody can tell. */
+function backupAtS({ lastBackup }: DataLayout): number {
+  try {
+    return (statSync(lastBackup, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN) / 1e3;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** The conditions of `GET /readyz`, each by its name; 0 while it does not hold. */

@@ -156,11 +156,12 @@ class Gateway {
       parameters,
       trustProxy: this.#gate.services.config.trustProxy,
       closing: () => isEnding(this.#gate.services.node),
-      finished: (status) => {
+      finished: (status, ms) => {
         this.#exchanges -= 1;
-        this.#metrics.countRequest(name, status);
+        this.#metrics.countRequest(name, status, ms);
         this.#lookForIdle();
       },
+      refused: (code) => this.#metrics.countRefusal(code),
     };
   }
 

@@ -237,7 +237,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
 
 /** What turns use: the model, its prices, embeddings, and the app's backend. */
 function openAnswering(config: Config, storage: Storage, log: Logger, { guard, meanings }: ReturnType<typeof openKnowledge>) {
-  const measures = new Measures();
+  const measures = new Measures(parsers.deaths);
   const { model, complaint } = createCheckedModel(config.model, storage.conditions, log, config.fallbacks, (each) =>
     measuredModel(each, measures),
   );

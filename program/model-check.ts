@@ -151,8 +151,9 @@ export function measuredModel(model: Model, measures: Pick<Measures, 'roundEnded
         firstMs ??= performance.now() - startedMs;
       };
       const ended = (outcome: string, usage: Usage | undefined) => {
-        const [tokensIn, tokensOut] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
-        measures.roundEnded({ model: model.name, outcome, wholeMs: performance.now() - startedMs, firstMs, tokensIn, tokensOut });
+        const wholeMs = performance.now() - startedMs;
+        const { inputTokens: tokensIn = 0, cachedTokens: tokensCached = 0, outputTokens: tokensOut = 0 }: Partial<Usage> = usage ?? {};
+        measures.roundEnded({ model: model.name, outcome, wholeMs, firstMs, tokensIn, tokensCached, tokensOut });
       };
       return model.stream(request, {
         text(delta) {

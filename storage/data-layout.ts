@@ -44,6 +44,8 @@ export function dataLayout(dir: string) {
     webSdk: join(root, 'web-sdk'),
     /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
     replica: join(root, 'replica'),
+    /** Its time is that of the last backup that ended well. */
+    lastBackup: join(root, 'last-backup'),
     directoryId: join(root, 'directory-id'),
     /** There once another host took the cell over. */
     overtaken: join(root, 'overtaken'),

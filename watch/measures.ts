@@ -1,6 +1,6 @@
 /**
- * What turns, rounds of the model and calls of apps' servers came to, as histograms and sums (RUN-43): what a service level is promised and
- * watched by. Labels are outcomes, the channel and the models of the configuration, so that the number of series is bounded.
+ * What turns, rounds of the model, searches and calls of apps' servers came to, as histograms and sums (RUN-43): what a service level is
+ * promised and watched by. Labels are outcomes, the channel and the models of the configuration, so that the number of series is bounded.
  */
 import { Counter, Histogram, Registry } from 'prom-client';
 
@@ -8,6 +8,11 @@ import { Counter, Histogram, Registry } from 'prom-client';
 const WORDS_S = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30];
 const WHOLE_S = [0.5, 1, 2, 5, 10, 20, 40, 60, 120, 300];
 const CALL_S = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
+const SEARCH_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
+
+/** From the start on there is a zero of each: of what appears with its first event, Prometheus takes that one for no increase. */
+const OUTCOMES = ['completed', 'stopped', 'awaiting_tool_results', 'awaiting_confirmation', 'error'];
+const CHANNELS = ['live', 'sandbox'];
 
 export interface EndedTurn {
   readonly outcome: string;
@@ -26,6 +31,8 @@ export interface EndedRound {
   /** Null: nothing of an answer came. */
   readonly firstMs: number | null;
   readonly tokensIn: number;
+  /** Those of `tokensIn` that came from the upstream's prompt cache. */
+  readonly tokensCached: number;
   readonly tokensOut: number;
 }
 
@@ -51,11 +58,33 @@ export class Measures {
     ['model'],
   );
   readonly #actions = this.#histogram('assistant_action_seconds', 'Calls of HTTP actions by outcome.', CALL_S, ['outcome']);
-  readonly #tokens = this.#counter('assistant_model_tokens_total', 'Tokens that the model reported, by model and direction.', [
-    'model',
-    'direction',
-  ]);
+  readonly #searches = this.#histogram(
+    'assistant_retrieval_seconds',
+    'Looking up passages: the search itself, and how long a turn waited for the meaning of its question.',
+    SEARCH_S,
+    ['step'],
+  );
+  readonly #tokens = this.#counter(
+    'assistant_model_tokens_total',
+    'Tokens that the model reported, by model and direction; cached ones are counted in those in as well.',
+    ['model', 'direction'],
+  );
   readonly #cost = this.#counter('assistant_cost_usd_total', 'US dollars that turns cost, by MODEL_PRICES.', ['channel']);
+
+  /** `parserDeaths`: how many parser processes of this one died of a document, by how; it is read when asked for. */
+  constructor(parserDeaths: Readonly<Record<string, number>> = {}) {
+    for (const outcome of OUTCOMES) for (const channel of CHANNELS) this.#turns.inc({ outcome, channel }, 0);
+    new Counter({
+      name: 'assistant_parser_deaths_total',
+      help: 'Parser processes that died of a document, or could not be started, by how.',
+      labelNames: ['how'],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [how, count] of Object.entries(parserDeaths)) this.inc({ how }, count);
+      },
+    });
+  }
 
   #histogram<Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[]): Histogram<Label> {
     return new Histogram({ name, help, buckets, labelNames, registers: [this.#registry] });
@@ -72,15 +101,20 @@ export class Measures {
     this.#cost.inc({ channel }, costMicroUsd / 1e6);
   }
 
-  roundEnded({ model, outcome, wholeMs, firstMs, tokensIn, tokensOut }: EndedRound): void {
+  roundEnded({ model, outcome, wholeMs, firstMs, tokensIn, tokensCached, tokensOut }: EndedRound): void {
     this.#rounds.observe({ model, outcome }, wholeMs / 1e3);
     if (firstMs !== null) this.#firsts.observe({ model }, firstMs / 1e3);
     this.#tokens.inc({ model, direction: 'in' }, tokensIn);
+    this.#tokens.inc({ model, direction: 'cached' }, tokensCached);
     this.#tokens.inc({ model, direction: 'out' }, tokensOut);
   }
 
   actionEnded(outcome: string, wholeMs: number): void {
     this.#actions.observe({ outcome }, wholeMs / 1e3);
+  }
+
+  searched(step: 'meaning' | 'search', ms: number): void {
+    this.#searches.observe({ step }, ms / 1e3);
   }
 
   /** Prometheus text. */

@@ -47,8 +47,8 @@ export interface TurnOptions {
   readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
   /** The platform's ceiling; `charged` is called with every charge, `ended` with every attempt that ended. */
   readonly billing: Pick<Billing, 'platform' | 'charged' | 'ended'>;
-  /** Told of each attempt that ended; absent where nothing is measured. */
-  readonly measures?: Pick<Measures, 'turnEnded'>;
+  /** Told of each attempt that ended, and of searches; absent where nothing is measured. */
+  readonly measures?: Pick<Measures, 'turnEnded' | 'searched'>;
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;

@@ -9,12 +9,19 @@ import type { TurnFacts } from './facts.ts';
 
 /** Settles when the meanings of `texts` are known or will not be; undefined when a search need not wait for them. */
 export function prepareSearch({ hasKnowledge, services }: TurnFacts, ...texts: readonly string[]): Promise<unknown> | undefined {
-  return hasKnowledge ? services.meanings?.prepare(...texts) : undefined;
+  const prepared = hasKnowledge ? services.meanings?.prepare(...texts) : undefined;
+  if (prepared === undefined || services.measures === undefined) return prepared;
+  const { measures } = services;
+  const askedMs = performance.now();
+  return prepared.then(() => measures.searched('meaning', performance.now() - askedMs));
 }
 
 /** What the knowledge says about `text`, by its words, and by its meaning where that is known. */
 export function searchPassages({ command, db, hasKnowledge, services }: TurnFacts, text: string): Passage[] {
-  const found = hasKnowledge ? searchKnowledge(db, command.caller.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
+  if (!hasKnowledge) return [];
+  const askedMs = performance.now();
+  const found = searchKnowledge(db, command.caller.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text));
+  services.measures?.searched('search', performance.now() - askedMs);
   if (found.length > 0) command.listen?.passages(found);
   return found;
 }

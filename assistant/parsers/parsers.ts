@@ -1,7 +1,7 @@
 /** The one door to parsing what strangers send, in processes where it does no harm: what is too much ends its parser alone. */
 import { isIsolated, isLimitedBySystem, launchOf, type ParserLimits } from './launch.ts';
 import type { ParseJob, ParseJobs } from './parse-jobs.ts';
-import { type Document, ParseFailure, ParserProcess } from './parser-process.ts';
+import { type Document, type FailureKind, ParseFailure, ParserProcess } from './parser-process.ts';
 import { Places, type Waiter } from './places.ts';
 
 /** For each node. Two, so that one document never blocks all others; more would only share the cores. */
@@ -42,6 +42,8 @@ export class ParsersBusy extends Error {
 }
 
 export class Parsers {
+  /** How many parsers died of their document, or could not be started. */
+  readonly deaths: Record<FailureKind, number> = { memory: 0, time: 0, broken: 0, unavailable: 0 };
   readonly #limits: ParserLimits;
   readonly #idleMs: number;
   readonly #places: Places;
@@ -115,6 +117,9 @@ export class Parsers {
   async #parseBy(parser: ParserProcess, document: Document): Promise<unknown> {
     try {
       return await parser.parse(document);
+    } catch (error) {
+      if (error instanceof ParseFailure) this.deaths[error.kind] += 1;
+      throw error;
     } finally {
       const { cpuMs, rssMb } = parser.used;
       const isSpent = parser.documents >= DOCUMENTS_EACH || cpuMs > CPU_KEPT_MS || rssMb > RSS_KEPT_MB;

@@ -6,6 +6,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { ErrorCode } from '../../protocol/errors.ts';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { HeadCopy, NO_HEAD, readParameters } from './head-copy.ts';
@@ -32,8 +33,10 @@ export interface ExchangePlan {
   closing(): boolean;
   /** The connection is cut behind the answer, so that nothing that follows is read as a request. For short answers. */
   readonly cuts?: true;
-  /** Called once per exchange: with its status, or 499 when the client left before it had one. */
-  finished(status: number): void;
+  /** Called once per exchange: with its status, or 499 when the client left before it had one, and how long that took. */
+  finished(status: number, ms: number): void;
+  /** Called for each refusal that is sent, in a stream as well. */
+  refused(code: ErrorCode): void;
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -61,6 +64,7 @@ export class Exchange {
   /** Another cell has checked that the caller is an operator. */
   isOperator = false;
 
+  readonly #begunMs = performance.now();
   readonly #res: HttpResponse;
   readonly #plan: ExchangePlan;
   /** Lent by uWebSockets within its callback, a copy from `detach` or the answer on. */
@@ -205,6 +209,11 @@ export class Exchange {
     this.#onAborted = listener;
   }
 
+  /** Counts a refusal that goes out next; one that nobody gets is none. */
+  refused(code: ErrorCode): void {
+    if (this.#answer === 'due' || this.#answer === 'stream') this.#plan.refused(code);
+  }
+
   /** Does nothing when the client has left or was answered. HEAD gets the length of `body` alone; `null`: no body and no length. */
   respond(status: number, headers: Headers, body: string | Uint8Array | null): void {
     if (this.#answer !== 'due') return;
@@ -252,7 +261,11 @@ export class Exchange {
 
   #ended(status: number): void {
     this.#answer = 'over';
-    this.#plan.finished(status);
+    this.#finished(status);
+  }
+
+  #finished(status: number): void {
+    this.#plan.finished(status, performance.now() - this.#begunMs);
   }
 
   /** Opens an answer without an end. `first` goes out with the head: without a byte of the body uWebSockets would keep the head back. */
@@ -265,7 +278,7 @@ export class Exchange {
     });
     // A stream may be open for minutes, and nobody asks for the request's headers any more.
     this.#head = NO_HEAD;
-    this.#plan.finished(200);
+    this.#finished(200);
   }
 
   /** Runs `work` with all its writes going out as one. Empty work flushes what is buffered. */
@@ -314,7 +327,7 @@ export class Exchange {
   #abort(): void {
     const answer = this.#answer;
     this.#answer = 'over';
-    if (answer === 'due' || answer === 'made') this.#plan.finished(CLIENT_LEFT);
+    if (answer === 'due' || answer === 'made') this.#finished(CLIENT_LEFT);
     else if (answer instanceof PassedAnswer) answer.abort();
     this.#onAborted?.();
   }

@@ -89,6 +89,7 @@ class EventStream {
   refuse(reason: unknown): void {
     const refusal = this.#refusalOf(reason);
     if (this.#state === 'closed') return;
+    if (!refusal.stopped) this.#exchange.refused(refusal.code);
     const text = refusalEvents(refusal)
       .map((event, seq) => renderEvent(seq, event))
       .join('');

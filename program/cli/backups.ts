@@ -1,6 +1,8 @@
 /** Commands: backup of the data directory while the service runs, and restore (docs/backups.md). */
+
 import { type BackupReport, backUp } from '../../storage/backup/backup.ts';
 import { type RestoreReport, restore } from '../../storage/backup/restore.ts';
+import { dataLayout, replaceFile } from '../../storage/data-layout.ts';
 import { type Call, type Command, progress, WrongUsage, wireReport } from './command.ts';
 import { restoreFromReplica } from './replicas.ts';
 
@@ -12,7 +14,13 @@ function amounts({ organisations, rows, uploads, files, bytes, seconds }: Backup
 
 async function makeBackup(call: Call): Promise<void> {
   const { dataDir, masterKey } = call.config();
-  const report = await backUp({ dataDir, target: call.args[0] ?? '', masterKey, log: progress(call) });
+  const log = progress(call);
+  const report = await backUp({ dataDir, target: call.args[0] ?? '', masterKey, log });
+  try {
+    replaceFile(dataLayout(dataDir).lastBackup, '');
+  } catch (error) {
+    log.warn({ err: error }, 'metrics do not show this backup: its time could not be noted in the data directory');
+  }
   const key = report.masterKeyIncluded ? '' : '\nMASTER_KEY is not in it. Keep it elsewhere: without it the backup cannot be read.';
   call.answer(wireReport(report), `${report.target} holds ${amounts(report)}.${key}`);
 }

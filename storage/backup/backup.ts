@@ -1,7 +1,7 @@
 /**
  * Backups of a data directory while any number of nodes use it (docs/backups.md): databases first, then the files that their rows
  * name, so that every row has its file unless it was deleted meanwhile. Takes no lock of the service and writes nothing into the
- * data directory. A backup gets its name only once it is whole and was verified from the disk.
+ * data directory; the command notes there that it ended well. A backup gets its name only once it is whole and was verified from the disk.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';

@@ -186,7 +186,7 @@ test('RUN-11: no answer says what serves it', async () => {
   }
 });
 
-test('RUN-10, RUN-11: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status', async (t) => {
+test('RUN-10, RUN-11: /healthz is up, /readyz is 503 while draining, /metrics counts by route and status, with times, and refusals by code', async (t) => {
   const node = servingNode();
   const { base } = await serve(t, routes, { node });
   assert.equal((await fetch(`${base}/healthz`)).status, 200);
@@ -201,6 +201,11 @@ test('RUN-10, RUN-11: /healthz is up, /readyz is 503 while draining, /metrics co
   const text = await metrics.text();
   assert.match(text, /gateway_requests_total\{route="GET \/v1\/small\/:id",status="200"\} 1/);
   assert.match(text, /gateway_requests_total\{route="GET \/v1\/failing\/:how",status="429"\} 1/);
+  for (const ending of ['_bucket{le="+Inf",', '_count{']) {
+    assert.ok(text.includes(`\ngateway_request_seconds${ending}route="GET /v1/small/:id"} 1\n`), text);
+  }
+  assert.match(text, /gateway_refusals_total\{code="rate_limited"\} 1/);
+  assert.match(text, /gateway_refusals_total\{code="internal"\} 0/);
   assert.match(text, /gateway_open_streams 0/);
   assert.match(text, /storage_commits_total 1/);
   assert.match(text, /process_cpu_seconds_total/);

@@ -27,6 +27,7 @@ export async function serve(
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const storage = {
+    layout: { lastBackup: '/nonexistent/last-backup' },
     conditions: new Conditions(log, () => Date.now()),
     stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
   };

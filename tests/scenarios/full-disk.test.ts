@@ -1,46 +1,19 @@
 /** A disk that takes no writes: full, or mounted read-only. The program starts, serves what it can, says so, and goes on by itself. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { eventually } from '../support/eventually.ts';
 import { type RunningService, startService } from '../support/service.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import { fill, smallDisk } from '../support/small-disk.ts';
 
 /** A log of 4 MB is full after fewer. */
 const WRITES_MAX = 1_000;
 /** More than what the file has. */
 const LOG_BYTES = 4 * 1024 * 1024;
 const ROOM_BYTES = 2 * 1024 * 1024;
-
-/** A small disk of its own, in memory; undefined where this user may not mount one. */
-function smallDisk(t: TestContext): string | undefined {
-  let mounted = false;
-  // Before the folder's own end: it cannot be removed while something is mounted on it.
-  t.after(() => mounted && execFileSync('umount', ['-l', dir]));
-  const dir = temporaryDir(t);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=700', 'tmpfs', dir], { stdio: 'ignore' });
-  } catch {
-    return undefined;
-  }
-  mounted = true;
-  return dir;
-}
-
-function fill(dir: string): string {
-  const path = join(dir, 'filler');
-  for (const size of [1024 * 1024, 64 * 1024, 4 * 1024]) {
-    try {
-      for (;;) writeFileSync(path, Buffer.alloc(size), { flag: 'a' });
-    } catch (error) {
-      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-    }
-  }
-  return path;
-}
 
 async function read(service: RunningService, path: string, headers: Record<string, string> = {}) {
   const answer = await fetch(service.baseUrl + path, { headers });

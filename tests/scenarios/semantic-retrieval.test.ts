@@ -7,6 +7,7 @@ import { openReader } from '../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp, outline, spoken, type TestApp } from '../support/client.ts';
 import { type EmbeddingsServer, startEmbeddingsServer } from '../support/embeddings-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { readMetrics } from '../support/process.ts';
 import { type RunningService, startAndFail, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -71,6 +72,12 @@ test('MODEL-26: a question without a common word finds its passage when EMBEDDIN
     assert.equal(spoken(events), 'Hello.');
     assert.ok(told(server).includes(PASSAGE), told(server));
     assert.ok(server.texts().includes(QUESTION));
+  });
+
+  await t.test('RUN-43: how long its meaning was waited for is measured, and how long the search took', async () => {
+    const metrics = await readMetrics(service.baseUrl);
+    const counted = ['meaning', 'search'].map((step) => metrics.get(`assistant_retrieval_seconds_count{step="${step}"}`));
+    assert.deepEqual(counted, [1, 1]);
   });
 
   await t.test('words still count: both passages come, the one with the words among them', async () => {

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export interface TokenUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens: number };
 }
 
 /** Any moment: a client reads nothing from it. */

@@ -26,6 +26,8 @@ export type Play =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   /** Its word for why it ends, in place of the usual one. */
   | { readonly finish: string }
+  /** How many of the tokens that it read came from its cache. */
+  | { readonly cached: number }
   | { readonly reset: true };
 
 export interface Upstream {
@@ -50,6 +52,7 @@ async function play(res: ServerResponse, plays: readonly Play[]): Promise<void> 
   res.writeHead(200, STREAM_HEAD);
   let calls = 0;
   let finish: string | undefined;
+  let cached: number | undefined;
   let written = 0;
   for (const each of plays) {
     if (res.destroyed) return;
@@ -61,6 +64,7 @@ async function play(res: ServerResponse, plays: readonly Play[]): Promise<void> 
       const call = { index, id: each.id ?? `call_${index}`, name: each.call, args: each.args };
       for (const chunk of callChunks(MODEL, call)) await writeWhenReady(res, chunk);
     } else if ('finish' in each) finish = each.finish;
+    else if ('cached' in each) cached = each.cached;
     else if ('wait' in each) await each.wait;
     else if ('reset' in each) {
       res.destroy();
@@ -68,7 +72,9 @@ async function play(res: ServerResponse, plays: readonly Play[]): Promise<void> 
     }
   }
   await writeWhenReady(res, completionChunk(MODEL, {}, finish ?? (calls > 0 ? 'tool_calls' : 'stop')));
-  await writeWhenReady(res, usageChunk(MODEL, { prompt_tokens: 100, completion_tokens: Math.max(1, Math.ceil(written / 4)) }));
+  const usage = { prompt_tokens: 100, completion_tokens: Math.max(1, Math.ceil(written / 4)) };
+  const details = cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } };
+  await writeWhenReady(res, usageChunk(MODEL, { ...usage, ...details }));
   res.end(DONE);
 }
 

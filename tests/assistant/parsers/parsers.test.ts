@@ -73,6 +73,7 @@ describe('KNOWLEDGE-15: A document of 20 KB that unfolds to more than there is f
       const reading = pool.parse('document', { mediaType, charset: undefined }, () => bytes, { ...PERSON, timeoutMs: 120_000 });
       await assert.rejects(reading, { name: 'ParseFailure', kind: 'memory' });
     }
+    assert.deepEqual(pool.deaths, { memory: 2, time: 0, broken: 0, unavailable: 0 });
     await pool.close();
   });
 

@@ -83,7 +83,7 @@ async function read(socket: Socket, enough: (said: Buffer) => boolean): Promise<
 /** Answers that `/metrics` has counted, by the name of their route. */
 async function answered(base: string, route: string): Promise<number> {
   const text = await (await fetch(`${base}/metrics`)).text();
-  const lines = text.split('\n').filter((line) => line.includes(`route="${route}"`));
+  const lines = text.split('\n').filter((line) => line.startsWith('gateway_requests_total{') && line.includes(`route="${route}"`));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 

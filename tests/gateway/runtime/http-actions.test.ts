@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { sendJson, startBackend } from '../../support/backend.ts';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, spoken } from '../../support/client.ts';
+import { readMetrics } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { type Play, startUpstream, upstreamEnv } from '../../support/upstream.ts';
@@ -82,6 +83,7 @@ test('ACTION-9: a read runs on the server within the turn, with its shared key; 
   backend.answer((_, response) => sendJson(response, { data: { orders: [1, 2, 3].map((id) => ({ id, state: 'shipped', secret: 'x' })) } }));
   it.script([{ text: 'Let me look. ' }, FIND], [{ text: 'It was shipped.' }]);
   const { events } = await it.say('Where is it?');
+  assert.equal((await readMetrics(it.service.baseUrl)).get('assistant_action_seconds_count{outcome="succeeded"}'), 1, 'RUN-43');
   assert.deepEqual(
     outline(events).filter((type) => type !== 'ping'),
     ['turn.start', 'block.start', 'block.delta', 'block.ready', 'block.start', 'block.delta', 'block.ready', 'turn.end'],

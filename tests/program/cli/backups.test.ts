@@ -1,6 +1,6 @@
 /** Backup and restore on the command line; what they do is proven where they live, in tests/storage. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readOrganisation } from '../../../storage/organisations/organisations.ts';
@@ -18,6 +18,7 @@ test('RUN-30: backup and restore while the data is in use, there and back again'
   const made = await cliFixture({ dataDir: storage.layout.dir }).run('backup', target);
   assert.equal(made.code, 0, made.stderr);
   assert.ok(made.stdout.startsWith(`${target} holds 1 organisation, `), made.stdout);
+  assert.ok(existsSync(storage.layout.lastBackup), 'metrics show its time');
   const dataDir = join(dir, 'data');
   const { code, stdout, stderr } = await cliFixture({ dataDir }).run('restore', target, '--json');
   assert.equal(code, 0, stderr);
