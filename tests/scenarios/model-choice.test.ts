@@ -1,6 +1,11 @@
 /** Which of the operator's models answers an app: a draft for its test key, what was published for its live key. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import pino from 'pino';
+import { readConfig } from '../../program/config.ts';
+import { createCheckedModel } from '../../program/model-check.ts';
+import { Conditions } from '../../storage/health/conditions.ts';
+import { picture, round } from '../assistant/models/openai/recorded-sink.ts';
 import { createClient, createOperator, createTestApp, spoken, type TestApp } from '../support/client.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { AGENT, agentOf, openSession } from '../support/setup-agent.ts';
@@ -122,6 +127,10 @@ test('MODEL-43: names are told with what each reads and nothing else, and one th
   }
   const { draft } = await agent.get<{ draft: unknown }>('PUT', '/experience', { model: { use: 'three' } });
   assert.deepEqual(draft, { model: { use: 'three' } });
+  await agent.get('PUT', '/experience', { suggestions: ['Where is my order?', 'What do you sell?', 'Who are you?'] });
+  await agent.get('POST', '/smoke');
+  assert.ok(models.three.requests.length > 0, 'the smoke test asks the model of the draft');
+  assert.equal(models.one.requests.length, 0);
   // A live app's session proposes, by the same rules.
   const proposer = await agentOf(service.baseUrl, (await openSession(operator, app.appId, 'sync')).code);
   await proposer.get('POST', '/start', AGENT);
@@ -150,4 +159,18 @@ test('MODEL-45: where the operator took the model off the list, the installation
   ]);
   // What says nothing of the model is taken as before.
   await consoleOf(after, app)('PUT', '/experience', { tone: 'Brief.' });
+});
+
+test('MODEL-46: a model that reads no pictures is told the name of one, and that it cannot be shown', async (t) => {
+  const { one } = await startModels(t);
+  const log = pino({ level: 'silent' });
+  const env = { OPENAI_BASE_URL: one.url, MODEL_CHECK: 'off' };
+  for (const more of [{}, { MODEL_IMAGES: 'off' }]) {
+    const { model } = createCheckedModel(readConfig({ ...env, ...more }).model, new Conditions(log, Date.now), log);
+    await round(model, { messages: [{ role: 'user', content: 'A cat.png', images: [picture('image/png', Buffer.from('a cat'))] }] });
+    await model.close();
+  }
+  const [shown, told] = one.requests.map(({ messages }) => JSON.stringify(messages.at(-1)?.content));
+  assert.match(shown ?? '', /image_url/);
+  assert.equal(told, JSON.stringify('A cat.png\n\n(The picture cannot be shown to you. Say so.)'));
 });
