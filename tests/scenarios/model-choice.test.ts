@@ -174,3 +174,25 @@ test('MODEL-46: a model that reads no pictures is told the name of one, and that
   assert.match(shown ?? '', /image_url/);
   assert.equal(told, JSON.stringify('A cat.png\n\n(The picture cannot be shown to you. Say so.)'));
 });
+
+test('MODEL-44: what a server refuses in its own words is left out, and the turn is answered', async (t) => {
+  const refusals: Readonly<Record<string, string>> = {
+    temperature: "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
+    reasoning_effort: 'Unrecognized request argument supplied: reasoning_effort',
+    max_tokens: 'max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens for this model',
+  };
+  const one = await startUpstream(t, (request) => {
+    const refused = Object.keys(refusals).find((name) => name in request);
+    if (refused === undefined) return [{ text: 'All the same.' }];
+    return [{ status: 400, body: { error: { message: refusals[refused], type: 'invalid_request_error', param: refused } } }];
+  });
+  const env = { OPENAI_BASE_URL: one.url, MODEL: 'one', MODEL_CHECK: 'off', DEMO: 'off', OPERATOR_TOKEN: TOKEN, LOG_LEVEL: 'warn' };
+  const service = await startService(t, { env });
+  const app = await createTestApp(service.baseUrl, TOKEN);
+  await consoleOf(service, app)('PUT', '/experience', { model: { temperature: 0.5, effort: 'low', max_output_tokens: 9_000 } });
+  assert.deepEqual(await asked(service, app.testKey), ['one', 'All the same.', 'completed']);
+  assert.deepEqual(await asked(service, app.testKey), ['one', 'All the same.', 'completed']);
+  assert.equal(one.requests.length, 5, 'each is refused once');
+  const lines = service.output().stderr.match(/"parameter":"\w+"/g);
+  assert.deepEqual(lines, ['"parameter":"temperature"', '"parameter":"effort"', '"parameter":"max_output_tokens"']);
+});

@@ -52,7 +52,7 @@ export function modelEntries(offers: readonly ModelOffer[], use: string): readon
       name: 'model.effort',
       kind: 'choice',
       label: 'Effort',
-      hint: 'How long it thinks before it answers, where it does. Likewise.',
+      hint: 'How long it thinks before it answers. Left out where a model does not take it.',
       options: [['', 'Its own'], ...EFFORTS.map((each) => [each, each] as const)],
     },
     {

@@ -129,7 +129,22 @@ test('SETUP-38: GET /context has exactly its keys, and an app with nothing confi
   const body = await context('propose');
   assert.deepEqual(
     Object.keys(body).toSorted(),
-    ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'proposals', 'release', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
+    [
+      'api',
+      'app',
+      'config',
+      'facts',
+      'intake',
+      'keys',
+      'models',
+      'profile',
+      'proposals',
+      'release',
+      'schemas',
+      'sdk',
+      'session',
+      'steps',
+    ].toSorted(),
   );
   assert.deepEqual(body.app, { id: appId, name: 'Shop', slug: 'shop', platform_hint: 'web', live: false });
   assert.deepEqual(body.session, { id: sessionId, kind: 'setup', expires_at: '2026-11-22T10:00:00.000Z', writes: 'propose' });
