@@ -64,12 +64,10 @@ const NOT_SHOWN = '(The picture cannot be shown to you. Say so.)';
 
 /** For a model that reads none: what stands for a picture is its name, and that it is not shown. */
 function withoutPictures(request: ModelRequest): ModelRequest {
-  if (!request.messages.some((message) => message.role === 'user' && message.images !== undefined)) return request;
-  const messages = request.messages.map((message) =>
-    message.role === 'user' && message.images !== undefined
-      ? { role: message.role, content: `${message.content}\n\n${NOT_SHOWN}` }
-      : message,
-  );
+  const messages = request.messages.map((message) => {
+    if (message.role !== 'user' || message.images === undefined) return message;
+    return { role: message.role, content: `${message.content}\n\n${NOT_SHOWN}` };
+  });
   return { ...request, messages };
 }
 

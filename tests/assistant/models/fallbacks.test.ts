@@ -180,7 +180,7 @@ describe('MODEL-43: the order that an app chose', () => {
         if (next === undefined) break;
         asked.push(next);
         before.set(next, next.sinks.length);
-        // Of this round alone, so that no breaker learns of it.
+        // An answer follows each failure, so that no breaker opens.
         next.sinks.at(-1)?.failed(BUSY);
         for (const each of all) each.sinks.at(-1)?.finished(DONE);
       }
