@@ -48,7 +48,7 @@ import type { Config } from './config.ts';
 import { boundDemo, demoManifests, prepareDemo } from './demo.ts';
 import type { openCell } from './join-cells.ts';
 import type { joinCell } from './join-cluster.ts';
-import { createCheckedModel, measuredModel } from './model-check.ts';
+import { createCheckedModel, measuredModel, offeredModels } from './model-check.ts';
 import { type ComposedNode, standAlone } from './stand-alone.ts';
 
 const PARSERS_WITHOUT_LIMITS =
@@ -173,7 +173,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
   const knowledge = openKnowledge(config, storage, log, setup, leases);
   const { indexer } = knowledge;
   const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
-  const writes = { storage, indexer, nowMs, surroundings, leases };
+  const writes = { storage, indexer, nowMs, surroundings, leases, models: offeredModels(config) };
   const demo = await tryDemo(writes, config, log);
   const confirmations = new Confirmations({ storage, nowMs });
   const traces = new TraceUpkeep({ storage, log, nowMs }, config.traces);

@@ -136,6 +136,8 @@ function modelOf(read: Settings) {
     model: read.MODEL ?? (isAnthropic ? ANTHROPIC_MODEL : OPENAI_MODEL),
     silenceMs: read.MODEL_SILENCE_S * 1_000,
     isChecked: read.MODEL_CHECK,
+    /** It can be shown pictures. */
+    images: read.MODEL_IMAGES,
   };
 }
 
@@ -145,13 +147,13 @@ function fallbacksOf(read: Settings, given: Readonly<Record<string, string | und
   const wrong = (why: string) => new ConfigError('MODELS', 'set to something else', why);
   if (listed.length > 0 && modelOf(read).provider === 'offline')
     throw wrong('then MODEL_PROVIDER must not be offline: they stand in for its model');
-  return listed.map(({ provider, model, address, key: variable, key_header: keyHeader }, nth) => {
+  return listed.map(({ provider, model, address, key: variable, key_header: keyHeader, images }, nth) => {
     const apiKey = variable === undefined ? undefined : given[variable];
     if (variable !== undefined && !v.is(key, apiKey)) {
       throw wrong(`its field ${nth}.key is wrong: the variable ${variable} must hold a key, visible ASCII without spaces`);
     }
     const baseUrl = address ?? (provider === 'anthropic' ? ANTHROPIC_BASE_URL : OPENAI_BASE_URL);
-    return { provider, apiKey, baseUrl, keyHeader, model, silenceMs: silenceS * 1_000, isChecked };
+    return { provider, apiKey, baseUrl, keyHeader, model, silenceMs: silenceS * 1_000, isChecked, images };
   });
 }
 

@@ -5,10 +5,20 @@
 import type { Logger } from 'pino';
 import { createAnthropicModel } from '../assistant/models/anthropic/anthropic.ts';
 import { withFallbacks } from '../assistant/models/fallbacks.ts';
-import { failedSentence, hintFor, isOfModel, type MendAt, type Model, type ModelFailure, type Usage } from '../assistant/models/model.ts';
-import { createOfflineModel } from '../assistant/models/offline/offline.ts';
+import {
+  failedSentence,
+  hintFor,
+  isOfModel,
+  type MendAt,
+  type Model,
+  type ModelFailure,
+  type ModelRequest,
+  type Usage,
+} from '../assistant/models/model.ts';
+import { createOfflineModel, OFFLINE_MODEL_NAME } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel, createResponsesModel } from '../assistant/models/openai/openai.ts';
 import { SendingBudget } from '../assistant/models/stream/sending-budget.ts';
+import type { ModelOffer } from '../protocol/setup/model-choice.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
 import type { Measures } from '../watch/measures.ts';
 import type { Config } from './config.ts';
@@ -50,6 +60,28 @@ type Remote = Exclude<Config['model'], { readonly provider: 'offline' }>;
 
 const WIRES = { openai: createOpenAiModel, 'openai-responses': createResponsesModel, anthropic: createAnthropicModel } as const;
 
+const NOT_SHOWN = '(The picture cannot be shown to you. Say so.)';
+
+/** For a model that reads none: what stands for a picture is its name, and that it is not shown. */
+function withoutPictures(request: ModelRequest): ModelRequest {
+  const messages = request.messages.map((message) => {
+    if (message.role !== 'user' || message.images === undefined) return message;
+    return { role: message.role, content: `${message.content}\n\n${NOT_SHOWN}` };
+  });
+  return { ...request, messages };
+}
+
+/** What apps may choose from, each name once; of several with one name the first is told. */
+export function offeredModels({ model, fallbacks }: Pick<Config, 'model' | 'fallbacks'>): readonly ModelOffer[] {
+  const first = model.provider === 'offline' ? { model: OFFLINE_MODEL_NAME, images: false } : model;
+  const offers = new Map<string, ModelOffer>();
+  for (const { model: name, images } of [first, ...fallbacks]) {
+    // The words of a document are found here, so each model reads them.
+    if (!offers.has(name)) offers.set(name, { name, reads: ['text', 'documents', ...(images ? (['images'] as const) : [])] });
+  }
+  return [...offers.values()];
+}
+
 /** One model of the configuration, which is asked once; `subject`: what its conditions are about. */
 function checkedRemote(
   config: Remote,
@@ -59,7 +91,7 @@ function checkedRemote(
   log: Logger,
   sending: SendingBudget,
 ): CheckedModel {
-  const { provider, model: name, isChecked, ...server } = config;
+  const { provider, model: name, isChecked, images, ...server } = config;
   const complaintAbout = (failure: ModelFailure) =>
     `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure, mendAt)}`;
   let refusals = 0;
@@ -97,6 +129,7 @@ function checkedRemote(
     model: {
       ...model,
       mendAt,
+      stream: images ? model.stream : (request, sink) => model.stream(withoutPictures(request), sink),
       close() {
         isClosing = true;
         return model.close();
@@ -132,7 +165,12 @@ export function createCheckedModel(
     ),
   );
   return {
-    model: { ...withFallbacks([metered(first.model), ...others.map(({ model }) => metered(model))]), mendAt },
+    model: {
+      ...withFallbacks([metered(first.model), ...others.map(({ model }) => metered(model))], undefined, (model, parameter) =>
+        log.warn({ model, parameter }, 'a model does not take how an app asks it: asking it without'),
+      ),
+      mendAt,
+    },
     complaint() {
       const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), BANNER_WAIT_MS).unref());
       return Promise.race([first.complaint(), late]);

@@ -84,6 +84,7 @@ const listedModel = v.strictObject({
   // A name, so that the list holds no secret.
   key: v.optional(v.pipe(v.string(), v.regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be the name of the variable that holds the key'))),
   key_header: v.optional(v.picklist(KEY_HEADERS, `must be ${KEY_HEADERS.join(', ')}`)),
+  images: v.optional(v.boolean('must be true or false'), true),
 });
 
 /** Its message names the field. */
@@ -101,7 +102,9 @@ const modelList = v.pipe(
     const [nth, name = ''] = issue.path?.map(({ key: at }) => String(at)) ?? [];
     const field = names.includes(name) ? `${nth}.${name}` : nth;
     // The library's own words quote what came, which may be a key; and so may a field that is none of these.
-    const why = issue.message.startsWith('Invalid ') ? `it must be an object of ${names.join(', ')} alone, each a text` : issue.message;
+    const why = issue.message.startsWith('Invalid ')
+      ? `it must be an object of ${names.join(', ')} alone, each a text but images`
+      : issue.message;
     addIssue({ message: field === undefined ? why : `its field ${field} is wrong: ${why}` });
     return NEVER;
   }),
@@ -159,6 +162,7 @@ export const environment = v.object({
   ANTHROPIC_BASE_URL: v.optional(httpUrl),
   MODEL_KEY_HEADER: v.optional(v.picklist(KEY_HEADERS, `it may be ${KEY_HEADERS.join(', ')}`)),
   MODEL: v.optional(modelName),
+  MODEL_IMAGES: v.optional(flag, 'on'),
   // A cold model on a small machine takes minutes to load; after half an hour there is no answer to expect.
   MODEL_SILENCE_S: v.optional(numberBetween(5, 1_800, ' of seconds'), String(MODEL_SILENCE_MS / 1_000)),
   MODEL_CHECK: v.optional(flag, 'on'),

@@ -16,7 +16,7 @@ import { actionWrite } from './actions.ts';
 import { sourceInput } from './knowledge.ts';
 import { keepItems } from './proposal-merge.ts';
 import { settleEach, type WriteTarget } from './write-queue.ts';
-import { requireKnownLogo, type WriteServices } from './writes.ts';
+import { requireKnownLogo, requireListedModels, type WriteServices } from './writes.ts';
 
 /** @throws Refusal invalid_body. */
 function sourceWrite(item: KnowledgeItemShape, target: WriteTarget, nowMs: number): RehearsedWrite {
@@ -109,6 +109,7 @@ export async function checkWrite(
 ): Promise<CheckedWrite> {
   const db = services.storage.organisation(target.organisationId);
   if (asked.kind === 'appearance') requireKnownLogo(db, target.appId, asked.body);
+  if (asked.kind === 'experience') requireListedModels(services.models, asked.patch);
   if (merged.kind === 'logo') requireAppearanceDraft(db, target.appId);
   const rehearsed = await rehearse(services, target, merged);
   const writes = rehearsed.filter(isWrite);

@@ -133,9 +133,11 @@ function changesOfPersona({ db, appId }: AppRows, { patch }: Extract<SetupWrite,
   );
   if (changed.length === 0) return { write: null, summary: '' };
   const kept = patch.reason === undefined ? changed : [...changed, ['reason', patch.reason]];
-  const after = Object.fromEntries(changed);
-  const old = Object.fromEntries(changed.map(([field]) => [field, before[field]]));
-  return { write: { kind: 'experience', patch: Object.fromEntries(kept) as typeof patch }, summary: told(differences(old, after)) };
+  const { model, ...after } = Object.fromEntries(changed) as typeof patch;
+  const old = Object.fromEntries(Object.keys(after).map((field) => [field, before[field]]));
+  const choice = model === undefined ? [] : differences(Object(before.model ?? {}), model, 'model ');
+  const summary = told([...differences(old, after), ...choice]);
+  return { write: { kind: 'experience', patch: Object.fromEntries(kept) as typeof patch }, summary };
 }
 
 /** Undefined: sending it changes nothing. A link that is sent again is read again. */

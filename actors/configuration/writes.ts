@@ -4,6 +4,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import type { HttpActionShape, Surroundings } from '../../protocol/setup/actions.ts';
 import type { AppearanceBody } from '../../protocol/setup/appearance.ts';
 import type { KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
+import { type ModelOffer, unlistedIn } from '../../protocol/setup/model-choice.ts';
 import type { ExperiencePatch } from '../../protocol/setup/persona.ts';
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
@@ -47,6 +48,8 @@ export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
   readonly surroundings: Surroundings;
   readonly leases: Pick<Leases, 'forWrites'>;
+  /** What an app may choose from. */
+  readonly models: readonly ModelOffer[];
 }
 
 export interface Written {
@@ -74,6 +77,15 @@ export function requireKnownLogo(db: Connection, appId: string, body: Appearance
   }
 }
 
+/** @throws Refusal invalid_experience when a model is named that the operator does not list. */
+export function requireListedModels(models: readonly ModelOffer[], { model }: ExperiencePatch): void {
+  const unlisted = model === undefined ? [] : unlistedIn(model, models);
+  if (unlisted.length === 0) return;
+  const message = `must be one of ${models.map(({ name }) => name).join(', ')}`;
+  const details = unlisted.map(({ path }) => ({ path: `model.${path}`, message }));
+  throw new Refusal('invalid_experience', `${details[0]?.path} ${message}`, { details });
+}
+
 type AppearanceWrite = Extract<SetupWrite, { kind: 'appearance' }>;
 
 async function writeAppearance(services: WriteServices, target: WriteTarget, { body, logo }: AppearanceWrite): Promise<Written> {
@@ -94,7 +106,8 @@ async function writeLogo({ storage, nowMs }: WriteServices, target: WriteTarget,
   return { reply: { saved: true, draft, logoAssetId }, line, savedNothing: false };
 }
 
-async function writeExperience({ storage, nowMs }: WriteServices, target: WriteTarget, patch: ExperiencePatch): Promise<Written> {
+async function writeExperience({ storage, nowMs, models }: WriteServices, target: WriteTarget, patch: ExperiencePatch): Promise<Written> {
+  requireListedModels(models, patch);
   const { organisationId, appId, origin } = target;
   const saved = await storage.write(organisationId, 'saveExperienceDraft', { appId, patch, origin, nowMs: nowMs() });
   return { reply: { saved: true, ...saved }, line: changedLine('the persona draft', saved.changed), savedNothing: false };

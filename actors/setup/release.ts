@@ -1,7 +1,9 @@
 /** What people get of an app, now or once it is live, and who brings that about (LIVE-2). */
 import { formOf } from '../../protocol/console/apps.ts';
 import { templateAddress } from '../../protocol/setup/addresses.ts';
+import { type ModelOffer, unlistedIn } from '../../protocol/setup/model-choice.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
+import { readPersona } from '../../storage/apps/drafts.ts';
 import { enabledActions } from '../../storage/apps/http-actions.ts';
 import { latestManifest } from '../../storage/apps/manifests.ts';
 import { hasEndedWell } from '../../storage/conversations/turns.ts';
@@ -41,8 +43,20 @@ function isWebApp(db: Connection, app: AppRecord): boolean {
   return manifest === undefined ? formOf(app.platformHint) === 'web' : manifest.sdk.startsWith('web/');
 }
 
+/** Models that were published and that the operator took off the list since (MODEL-45). */
+function goneModels(db: Connection, app: AppRecord, models: readonly ModelOffer[]): string[] {
+  const { model } = readPersona(db, app, 'live');
+  const gone = model === null ? [] : unlistedIn(model, models);
+  if (gone.length === 0) return [];
+  const isOrder = gone.some(({ path }) => path === 'use');
+  const instead = isOrder ? 'the models of the installation answer, in its order' : 'the others are asked';
+  return [
+    `${gone.map(({ name }) => name).join(', ')}: not a model of this installation any more, so ${instead}. Choose again and publish.`,
+  ];
+}
+
 /** None of these is a check: an app goes live with them, and people get less than was meant (LIVE-10). */
-function obstaclesOf(db: Connection, app: AppRecord): string[] {
+function obstaclesOf(db: Connection, app: AppRecord, models: readonly ModelOffer[] | undefined): string[] {
   const local = (enabledActions(db, app)?.actions ?? []).filter(({ url_template }) => !PRODUCTION_ADDRESS.test(url_template));
   const names = local.slice(0, NAMES_SHOWN).map(({ name }) => name);
   const more = local.length - names.length;
@@ -58,13 +72,15 @@ function obstaclesOf(db: Connection, app: AppRecord): string[] {
     ...(app.handshakeAtMs === null || hasEndedWell(db, app.id)
       ? []
       : ['No turn of a build has ended well yet: ask something in the app itself.']),
+    ...(models === undefined ? [] : goneModels(db, app, models)),
   ];
 }
 
-export function releaseOf(db: Connection, app: AppRecord): Release {
+/** `models`: what an app may choose from; absent: whether the app's are still there is not looked at. */
+export function releaseOf(db: Connection, app: AppRecord, models?: readonly ModelOffer[]): Release {
   const { autoGoLive, publishOnGoLive } = app.settings;
   const publishes = !app.live && publishOnGoLive && app.publishedVersion === null;
-  const obstacles = obstaclesOf(db, app);
+  const obstacles = obstaclesOf(db, app, models);
   return {
     auto_go_live: autoGoLive,
     publish_on_go_live: publishOnGoLive,

@@ -6,6 +6,8 @@ import { createToolsets, type Toolset, type ToolsetInput } from '../../assistant
 import { Refusal } from '../../protocol/errors.ts';
 import { type IdPrefix, mintId } from '../../protocol/ids.ts';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
+import type { Persona } from '../../protocol/setup/persona.ts';
+import { readPersona } from '../../storage/apps/drafts.ts';
 import { enabledActions } from '../../storage/apps/http-actions.ts';
 import { readManifest } from '../../storage/apps/manifests.ts';
 import type { StoredMessage } from '../../storage/conversations/conversations.ts';
@@ -114,6 +116,10 @@ interface Drafted {
 
 /** What an attempt at a turn works with. It is fixed when the attempt begins, but for what the commit of the opening adds. */
 export interface TurnFacts extends TurnPlace, TurnWords, TurnTools, Drafted {
+  /** The draft's for the sandbox, what was published for live keys. What the trusted instructions are made of, and which model is asked. */
+  readonly persona: Persona;
+  /** The name of the model that is asked first. */
+  readonly modelName: string;
   /** How much it may read from the model. */
   readonly share: AnswerShare;
 }
@@ -125,7 +131,11 @@ export function turnFacts(
   { toolset, hasKnowledge }: TurnTools,
   { isNew, messageId, work, unstored, opened }: Drafted,
 ): TurnFacts {
-  const share = services.longAnswers.join(command.caller.app.id);
+  const { app, channel } = command.caller;
+  const share = services.longAnswers.join(app.id);
+  const persona = readPersona(db, app, channel);
+  const { model } = services;
+  const modelName = (persona.model && model.firstOf?.(persona.model)) ?? model.name;
   return {
     services,
     conversationId,
@@ -142,6 +152,8 @@ export function turnFacts(
     work,
     unstored,
     opened,
+    persona,
+    modelName,
     share,
   };
 }

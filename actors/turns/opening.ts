@@ -43,14 +43,14 @@ export interface Opening extends Draft {
 
 /** The events of an attempt's first step. It may be the last step too, when calls of an earlier turn still wait. */
 function firstEvents(turn: TurnFacts, effects: readonly ChatTurnEffect[], confirmed: TurnPlan['confirmed']): StreamEvent[] {
-  const { command, conversationId, messageId, services, work } = turn;
+  const { command, conversationId, messageId, modelName, work } = turn;
   const receipts = confirmed.flatMap((row) => {
     const receipt = turnReceipt(turn, command, row);
     return receipt === undefined ? [] : [{ invocation_id: row.id, receipt }];
   });
   return stepEvents(effects, {
     start: () => {
-      const start = startEvent({ conversationId, messageId, model: services.model.name, requestId: command.requestId });
+      const start = startEvent({ conversationId, messageId, model: modelName, requestId: command.requestId });
       return receipts.length === 0 ? start : { ...start, receipts };
     },
     end: ({ status }) => {
@@ -101,7 +101,7 @@ function keptRequest({ person }: Command, { question, tellsWrite }: TurnPlan): s
  */
 export async function draftOpening(place: TurnPlace, command: Command, fence: OpeningFence): Promise<Opening> {
   const { services, conversationId, db, redaction } = place;
-  const { model, nowMs, storage } = services;
+  const { nowMs, storage } = services;
   const admission = admissionOf(services, command);
   const isNew = fence.expectedEpoch === null;
   refuseTurn(place, command, isNew, admission);
@@ -139,7 +139,7 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
     manifestHash: command.body.client.manifest_hash ?? null,
     requestId: command.requestId,
     request: keptRequest(command, plan),
-    model: model.name,
+    model: turn.modelName,
     nowMs: atMs,
     fence,
     person: command.person === null ? null : { newId: mint(services, 'usr'), ...command.person },

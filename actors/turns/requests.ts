@@ -7,7 +7,6 @@ import { appended } from '../../assistant/growing-text.ts';
 import type { ChatMessage, ModelRequest, Passage } from '../../assistant/models/model.ts';
 import { nowLine } from '../../assistant/now.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
-import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
 import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -30,8 +29,6 @@ const HELD_CHARS = 2_000;
 
 export class TurnRequests {
   readonly #turn: TurnFacts;
-  /** What the trusted instructions are made of; the turn keeps it. */
-  readonly #persona: Persona;
   readonly #said: ChatMessage[] = [];
   /** Read for the first round: writes that a person confirmed come before it. */
   #transcript: Transcript | null = null;
@@ -44,9 +41,7 @@ export class TurnRequests {
   #startedMs: number | undefined;
 
   constructor(turn: TurnFacts) {
-    const { app, channel } = turn.command.caller;
     this.#turn = turn;
-    this.#persona = readPersona(turn.db, app, channel);
   }
 
   /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
@@ -95,7 +90,7 @@ export class TurnRequests {
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
   next(firstBlock: number, spending: TurnSpending): ModelRequest {
-    const { command, toolset, traits, work } = this.#turn;
+    const { command, persona, toolset, traits, work } = this.#turn;
     const { body, caller, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
@@ -104,7 +99,7 @@ export class TurnRequests {
     this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && spending.overBudget() !== null;
     const { definitions } = toolset;
     const request = modelRequest({
-      system: systemPrompt(caller.app.name, this.#persona, body.client.locale ?? null),
+      system: systemPrompt(caller.app.name, persona, body.client.locale ?? null),
       messages: [...(this.#transcript?.messages ?? []), ...this.#said],
       now: this.#now(),
       passages: this.#passages,
@@ -116,7 +111,7 @@ export class TurnRequests {
     });
     this.#words = '';
     this.#firstBlock = firstBlock;
-    return request;
+    return persona.model === null ? request : { ...request, choice: persona.model };
   }
 
   /** Keeps the round for the next request: what the model said and called, and what it is told about each call. */
@@ -135,7 +130,7 @@ export class TurnRequests {
       messages: [...messages, ...this.#said],
       fromQuestion,
       passages: this.#passages ?? [],
-      configuration: JSON.stringify([this.#persona, ...actions.values(), ...routes.values()]),
+      configuration: JSON.stringify([this.#turn.persona, ...actions.values(), ...routes.values()]),
     };
   }
 }

@@ -111,7 +111,7 @@ export class TurnSpending {
     this.#answeredBy = next;
     this.#reported = undefined;
     this.#isAsked = true;
-    this.#fallbacks.push({ askedFirst: failure.model ?? this.#turn.services.model.name, kind: failure.kind });
+    this.#fallbacks.push({ askedFirst: failure.model ?? this.#turn.modelName, kind: failure.kind });
   }
 
   /** What the round cost, where the model was asked. */
@@ -135,7 +135,7 @@ export class TurnSpending {
     };
   }
 
-  #add({ inputTokens, outputTokens }: Usage, model = this.#answeredBy ?? this.#turn.services.model.name): void {
+  #add({ inputTokens, outputTokens }: Usage, model = this.#answeredBy ?? this.#turn.modelName): void {
     this.#unreportedChars = 0;
     this.#isAsked = false;
     const before = this.#usage.get(model);
@@ -185,12 +185,12 @@ export class TurnSpending {
    * round that was stopped before the upstream could report is guessed.
    */
   charge(endedWell: boolean): Charge | null {
-    const { command, services } = this.#turn;
+    const { command, modelName } = this.#turn;
     if (command.purpose !== 'person') return null;
     if (endedWell && this.#isAsked) this.#add(this.#guessed());
     const spent = this.#spent();
     if (!endedWell && spent.inputTokens + spent.outputTokens === 0) return null;
     // The one that answered last stands for all in the row; the cost is that of each.
-    return { model: [...this.#usage.keys()].at(-1) ?? services.model.name, ...spent, billed: endedWell };
+    return { model: [...this.#usage.keys()].at(-1) ?? modelName, ...spent, billed: endedWell };
   }
 }

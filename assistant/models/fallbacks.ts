@@ -1,7 +1,8 @@
 /**
- * Several models as one (MODEL-41): a round that fails before anything of it was heard is asked of the next in the list. Owns the breaker of each:
- * a model that keeps failing is passed over, and one round at a time looks whether it is back.
+ * Several models as one (MODEL-41, MODEL-43): a round that fails before anything of it was heard is asked of the next in the list, or in the
+ * order that an app chose. Owns the breaker of each: a model that keeps failing is passed over, and one round at a time looks whether it is back.
  */
+import type { ModelChoice } from '../../protocol/setup/model-choice.ts';
 import { isOfModel, type Model, type ModelFailure, type ModelRequest, type ModelRun, type ModelSink } from './model.ts';
 
 /** So many failures within the window, and no answer between them, are about the model and not about one round. */
@@ -53,27 +54,68 @@ export class Breaker {
   }
 }
 
-interface Link {
+/** How an app asks its model, and by which word a server that does not take one refuses it. */
+const PARAMETERS = [
+  ['temperature', /temperature/i],
+  ['effort', /effort/i],
+  ['max_output_tokens', /max\w*_tokens/i],
+] as const;
+
+/** What is kept of refusals of one model: beyond, it is learnt anew. */
+const UNTAKEN_MAX = 100;
+
+class Link {
   readonly model: Model;
   readonly breaker: Breaker;
+  /** `temperature 0.2`: what its server refused a request for. */
+  readonly #untaken = new Set<string>();
+
+  constructor(model: Model, nowMs: () => number) {
+    this.model = model;
+    this.breaker = new Breaker(nowMs);
+  }
+
+  /** The request without what the server does not take. */
+  fitting(request: ModelRequest): ModelRequest {
+    if (request.choice === undefined || this.#untaken.size === 0) return request;
+    const kept = Object.entries(request.choice).filter(([name, value]) => !this.#untaken.has(`${name} ${value}`));
+    return { ...request, choice: Object.fromEntries(kept) };
+  }
+
+  /** Learns what the server refused a request for, where that is how it was asked: by `choice`, as it was sent. Undefined: it is not. */
+  learn({ kind, detail }: ModelFailure, choice: ModelChoice = {}): string | undefined {
+    const found = kind === 'refused' ? PARAMETERS.find(([name, word]) => choice[name] != null && word.test(detail)) : undefined;
+    if (found === undefined) return undefined;
+    if (this.#untaken.size >= UNTAKEN_MAX) this.#untaken.clear();
+    this.#untaken.add(`${found[0]} ${choice[found[0]]}`);
+    return found[0];
+  }
 }
+
+type Links = readonly [Link, ...Link[]];
+/** A server of this model does not take this parameter, which is left out from now on. */
+type LeftOut = (model: string, parameter: string) => void;
 
 /** A round on its way through the list. */
 class FallingRun implements ModelRun {
   readonly #request: ModelRequest;
   readonly #sink: ModelSink;
   readonly #left: Link[];
+  readonly #leftOut: LeftOut;
+  #sent: ModelRequest;
   #run: ModelRun | undefined;
   #asked: Link | undefined;
   #isHeard = false;
   #isPaused = false;
 
-  constructor(links: readonly Link[], first: Link, request: ModelRequest, sink: ModelSink) {
+  constructor(links: Links, request: ModelRequest, sink: ModelSink, leftOut: LeftOut) {
     this.#request = request;
+    this.#sent = request;
+    this.#leftOut = leftOut;
     this.#sink = sink;
     this.#left = [...links];
     // Where all are passed over, the first is asked as if it were alone.
-    this.#ask(this.#nextLink() ?? first);
+    this.#ask(this.#nextLink() ?? links[0]);
   }
 
   pause(): void {
@@ -100,7 +142,8 @@ class FallingRun implements ModelRun {
 
   #ask(link: Link): void {
     this.#asked = link;
-    this.#run = link.model.stream(this.#request, this.#sinkOf(link));
+    this.#sent = link.fitting(this.#request);
+    this.#run = link.model.stream(this.#sent, this.#sinkOf(link));
     if (this.#isPaused) this.#run.pause();
   }
 
@@ -110,6 +153,12 @@ class FallingRun implements ModelRun {
   }
 
   #failed(link: Link, failure: ModelFailure): void {
+    const untaken = this.#isHeard ? undefined : link.learn(failure, this.#sent.choice);
+    if (untaken !== undefined) {
+      this.#leftOut(link.model.name, untaken);
+      this.#ask(link);
+      return;
+    }
     this.#asked = undefined;
     const isOfRound = !isOfModel(failure);
     if (isOfRound) link.breaker.givenUp();
@@ -146,16 +195,41 @@ class FallingRun implements ModelRun {
   }
 }
 
-/** `models`: the first choice first. Has its name; one model alone stays as it is. */
-export function withFallbacks(models: readonly [Model, ...Model[]], nowMs: () => number = () => performance.now()): Model {
+/** The links in the order that `choice` has them asked. A name may be that of several, at other servers. */
+function chosen(links: Links, { use, fallbacks }: ModelChoice): Links {
+  const named = (name: string) => links.filter(({ model }) => model.name === name);
+  const [first = links[0], ...same] = use === undefined ? [] : named(use);
+  // What the operator took off the list since: the installation's order.
+  if (use !== undefined && first.model.name !== use) return links;
+  const others = fallbacks === undefined ? links : fallbacks.flatMap(named);
+  const behind = new Set([...same, ...others]);
+  behind.delete(first);
+  return [first, ...behind];
+}
+
+/** `models`: the first choice first, whose name this has. One alone that is asked in no special way gets the request as it is. */
+export function withFallbacks(
+  models: readonly [Model, ...Model[]],
+  nowMs: () => number = () => performance.now(),
+  leftOut: LeftOut = () => {},
+): Model {
   const [first, ...others] = models;
-  if (others.length === 0) return first;
-  const linkOf = (model: Model): Link => ({ model, breaker: new Breaker(nowMs) });
-  const firstLink = linkOf(first);
-  const links = [firstLink, ...others.map(linkOf)];
+  const links: Links = [new Link(first, nowMs), ...others.map((model) => new Link(model, nowMs))];
+  /** By the choice, of which there is one object for each revision of an app. */
+  const orders = new WeakMap<ModelChoice, Links>();
+  const orderOf = (choice: ModelChoice | undefined): Links => {
+    if (choice === undefined) return links;
+    const order = orders.get(choice) ?? chosen(links, choice);
+    orders.set(choice, order);
+    return order;
+  };
   return {
     name: first.name,
-    stream: (request, sink) => new FallingRun(links, firstLink, request, sink),
+    firstOf: (choice) => orderOf(choice)[0].model.name,
+    stream(request, sink) {
+      if (others.length === 0 && request.choice === undefined) return first.stream(request, sink);
+      return new FallingRun(orderOf(request.choice), request, sink, leftOut);
+    },
     async close(): Promise<void> {
       await Promise.all(models.map((model) => model.close()));
     },

@@ -1,4 +1,5 @@
 /** What the rest of the service asks of a language model: one streamed round, delivered through callbacks. */
+import type { ModelChoice } from '../../protocol/setup/model-choice.ts';
 import type { Sender } from './stream/sending-budget.ts';
 
 /** One passage of the app's knowledge that may answer the message, best first. Untrusted data. */
@@ -53,6 +54,8 @@ export interface ModelRequest {
   readonly requestId: string;
   /** For whom it is asked: pictures wait until their share of what is sent at once has room. */
   readonly sender: Sender;
+  /** Which models the app is to be answered by, and how they are asked; absent: it leaves that to the installation. */
+  readonly choice?: ModelChoice;
 }
 
 export interface Usage {
@@ -153,6 +156,8 @@ export interface Model {
   /** Reported as `turn.start.model` and priced by this name. */
   readonly name: string;
   readonly mendAt?: MendAt;
+  /** Which of several is asked first for this choice; absent: there is one. */
+  firstOf?(choice: ModelChoice): string;
   /** Starts one round. Never throws: failures reach the sink, asynchronously. */
   stream(request: ModelRequest, sink: ModelSink): ModelRun;
   close(): Promise<void>;

@@ -101,7 +101,7 @@ const appStatusRoute = appRoute('GET', '/status', undefined, async ({ app, db },
   // Null: no agent has set the app up.
   return json<AppStatus>({
     ...readAppStatus(db, app),
-    release: releaseOf(db, app),
+    release: releaseOf(db, app, services.writes.models),
     steps: session === undefined ? null : panelSteps(session),
   });
 });

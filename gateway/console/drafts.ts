@@ -30,7 +30,7 @@ const previewAppearanceRoute = appRoute('POST', '/appearance/preview', v.unknown
   return json({ served: served(draft), warnings: contrastWarnings(draft) });
 });
 
-const readExperienceRoute = appRead('/experience', ({ app, db }) => {
+const readExperienceRoute = appRead('/experience', ({ app, db }, _, { writes }) => {
   const draft = readDraft(db, app.id);
   const published = readPublication(db, app.id, app.publishedVersion).experience;
   return {
@@ -38,6 +38,7 @@ const readExperienceRoute = appRead('/experience', ({ app, db }) => {
     published,
     personaVersion: draft?.personaVersion ?? 0,
     published_version: app.publishedVersion,
+    models: writes.models,
     instructions: { sandbox: instructionsOf(db, app, 'sandbox'), live: instructionsOf(db, app, 'live') },
   };
 });

@@ -16,7 +16,7 @@ import { CONTEXT_DEPTH, readContext } from './context/context.ts';
 const contextRoute = setupRoute('GET', '/context', undefined, async ({ caller: { app, row, writes }, header, query }, services) => {
   const {
     storage,
-    writes: { surroundings },
+    writes: { surroundings, models },
   } = services;
   const db = storage.organisation(app.organisationId);
   const publicUrl = publicUrlOf(services, header);
@@ -28,16 +28,21 @@ const contextRoute = setupRoute('GET', '/context', undefined, async ({ caller: {
     writes,
     publicUrl,
     surroundings,
+    models,
     sourcesAfter: query.get('sources_after') ?? '',
   });
   return { kind: 'rendered-json', status: 200, body: await renderInPieces(context, CONTEXT_DEPTH) };
 });
 
-const statusRoute = setupRoute('GET', '/status', undefined, async ({ caller: { app, ref, row } }, { setup, storage }) => {
+const statusRoute = setupRoute('GET', '/status', undefined, async ({ caller: { app, ref, row } }, { setup, storage, writes }) => {
   // Updates the panel with what was observed since the last write.
   await setup.sessions.observe(ref.organisationId, ref.appId);
   const db = storage.organisation(ref.organisationId);
-  return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
+  return json({
+    ...readAppStatus(db, app),
+    release: releaseOf(db, app, writes.models),
+    steps: panelSteps(readSession(db, ref.sessionId) ?? row),
+  });
 });
 
 const runSmokeRoute = setupRoute('POST', '/smoke', undefined, async ({ caller: { ref } }, { setup, smoke }) => {

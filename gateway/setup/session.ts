@@ -82,7 +82,7 @@ const completeRoute = setupRoute('POST', '/complete', completeBody, async ({ cal
   await services.setup.settled(ref.organisationId, ref.appId);
   const db = services.storage.organisation(ref.organisationId);
   const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
-  const { published_version: version, note, obstacles } = releaseOf(db, app);
+  const { published_version: version, note, obstacles } = releaseOf(db, app, services.writes.models);
   // The note is left out when people already get what was written.
   const unexpected = !app.live || version === null || obstacles.length > 0;
   return json({

@@ -17,6 +17,7 @@ import {
 } from '../limits.ts';
 import { text } from '../schema/text.ts';
 import { distinct } from './accept.ts';
+import { type ModelChoice, madeChoice, modelChoice } from './model-choice.ts';
 import { fields, listOf } from './shapes.ts';
 
 /** A persona with nothing left open: what a turn is answered with. */
@@ -32,6 +33,8 @@ export interface Persona {
   readonly welcomeTitle: string;
   readonly welcomeBody: string;
   readonly suggestions: readonly string[];
+  /** Null: the installation's models in their order. */
+  readonly model: ModelChoice | null;
 }
 
 export const DEFAULT_PERSONA: Persona = {
@@ -44,6 +47,7 @@ export const DEFAULT_PERSONA: Persona = {
   welcomeTitle: '',
   welcomeBody: '',
   suggestions: [],
+  model: null,
 };
 
 function distinctTexts(itemMaxChars: number, max: number) {
@@ -75,6 +79,8 @@ export const experiencePatch = fields({
   welcomeTitle: v.optional(text(WELCOME_TITLE_MAX_CHARS)),
   welcomeBody: v.optional(text(WELCOME_BODY_MAX_CHARS)),
   suggestions: v.optional(distinctTexts(SUGGESTION_MAX_CHARS, SUGGESTIONS_MAX)),
+  /** Taken as a whole; `{}` takes it back. */
+  model: v.optional(modelChoice),
   reason: v.optional(text(REASON_MAX_CHARS)),
 });
 export type ExperiencePatch = v.InferOutput<typeof experiencePatch>;
@@ -93,5 +99,6 @@ export function completePersona(draft: ExperienceDraft): Persona {
     welcomeTitle: draft.welcomeTitle ?? DEFAULT_PERSONA.welcomeTitle,
     welcomeBody: draft.welcomeBody ?? DEFAULT_PERSONA.welcomeBody,
     suggestions: draft.suggestions ?? DEFAULT_PERSONA.suggestions,
+    model: madeChoice(draft.model),
   };
 }

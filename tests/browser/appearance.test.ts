@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOperator, createTestApp } from '../support/client.ts';
+import { startService } from '../support/service.ts';
+import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
 import { look } from './look.ts';
@@ -93,4 +95,30 @@ test('LOOK-3: the persona is typed within its limits beside the welcome that it 
     welcomeTitle: '<i>Welcome</i>',
     suggestions: ['Where is my order?', 'How do I return something?'],
   });
+});
+
+test('MODEL-43: the model is chosen beside the persona, saved as a whole, and what is wrong is told at its field', async (t) => {
+  const upstream = await startUpstream(t, () => [{ text: 'Hello.' }]);
+  const spare = [{ provider: 'openai', model: 'spare', address: upstream.url, images: false }];
+  const running = await startService(t, { env: { ...upstreamEnv(upstream), MODELS: JSON.stringify(spare) } });
+  const { service, signedIn } = await openWorld(t, running);
+  const { appId } = await createTestApp(service.baseUrl, service.operatorToken);
+  const { page } = await signedIn(`/console/apps/${appId}/assistant`, { bypassCSP: true });
+  await waitForPage(page, 'Assistant');
+  const card = page.getByRole('region', { name: 'Which model answers' });
+  await card.getByText('spare (text, documents)').waitFor();
+  await card.getByLabel('Model').selectOption('spare');
+  await card.getByLabel('Falls back to').fill('elsewhere');
+  await card.getByLabel('Temperature').fill('0.3');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await card.getByText('must be one of scripted, spare').waitFor();
+  await card.scrollIntoViewIfNeeded();
+  await look(page, 'model');
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await card.getByLabel('Falls back to').fill('none');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Publish' }).getByText('model.temperature').waitFor();
+  const { json } = await createOperator(service.baseUrl, service.operatorToken)('GET', `/apps/${appId}/experience`);
+  assert.deepEqual((json as { draft: unknown }).draft, { model: { use: 'spare', fallbacks: [], temperature: 0.3 } });
 });

@@ -466,6 +466,7 @@ describe('RUN-3: which model is configured', () => {
       model: 'gpt-4.1-mini',
       silenceMs: 30_000,
       isChecked: true,
+      images: true,
     });
     const local = { OPENAI_BASE_URL: 'http://localhost:11434/v1', MODEL: 'llama3', MODEL_SILENCE_S: '300', MODEL_CHECK: 'off' };
     assert.deepEqual(readConfig(local).model, {
@@ -476,6 +477,7 @@ describe('RUN-3: which model is configured', () => {
       model: 'llama3',
       silenceMs: 300_000,
       isChecked: false,
+      images: true,
     });
   });
 
@@ -507,8 +509,11 @@ describe('RUN-3: which model is configured', () => {
         model: 'claude-haiku-4-5',
         silenceMs: 30_000,
         isChecked: true,
+        images: true,
       },
     ]);
+    assert.equal(readConfig(listed({ ...spare, images: false })).fallbacks[0]?.images, false);
+    assert.match(refusal(listed({ ...spare, images: 'no' })), /its field 0\.images is wrong: must be true or false/);
     assert.match(refusal(listed({ ...spare, key: 'NO_KEY' })), /its field 0\.key is wrong: the variable NO_KEY must hold a key/);
     assert.match(
       refusal(listed({ ...spare, provider: 'offline' })),

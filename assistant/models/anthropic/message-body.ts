@@ -85,6 +85,18 @@ function toolParam({ name, description, parameters }: ToolDefinition) {
   return { name, description, input_schema: parameters };
 }
 
+/** The other words of effort are those of other makers. */
+const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+const TEMPERATURE_MAX = 1;
+
+function parameters({ temperature, effort, max_output_tokens: most }: NonNullable<ModelRequest['choice']>) {
+  return {
+    ...(most != null && { max_tokens: most }),
+    ...(temperature != null && { temperature: Math.min(temperature, TEMPERATURE_MAX) }),
+    ...(effort != null && EFFORTS.has(effort) && { output_config: { effort } }),
+  };
+}
+
 const offered = endOffering((tools) => ({ tools: tools.map(toolParam) }));
 
 /** Throws when a tool's parameters cannot be written as JSON. */
@@ -96,6 +108,7 @@ export function messagesBody(model: string, request: ModelRequest): PassingBody 
     // The tools count as standing before it.
     system: textBlocks(asked.system).map((block) => ({ ...block, ...STAYS })),
     messages: messageParams(asked, base64),
+    ...(asked.choice && parameters(asked.choice)),
   });
   return writtenBody(request, write, offered(request.tools));
 }

@@ -57,13 +57,25 @@ export function chatMessages(request: ModelRequest, base64: Base64Of): ChatCompl
 
 const offered = endOffering((tools) => ({ tools: tools.map(toolParam), tool_choice: 'auto' }));
 
-/** Throws when a tool's parameters cannot be written as JSON. */
-export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
+/** They refuse the older name of the bound; servers of others know no other. */
+const MAKERS_HOST = /(?:^|\.)(?:openai|azure)\.com$/;
+
+function parameters({ temperature, effort, max_output_tokens: most }: NonNullable<ModelRequest['choice']>, host: string) {
+  return {
+    ...(temperature != null && { temperature }),
+    ...(effort != null && { reasoning_effort: effort }),
+    ...(most != null && (MAKERS_HOST.test(host) ? { max_completion_tokens: most } : { max_tokens: most })),
+  };
+}
+
+/** `host`: of the server. Throws when a tool's parameters cannot be written as JSON. */
+export function completionBody(model: string, request: ModelRequest, host = ''): PassingBody | StreamedBody {
   const write = (asked: ModelRequest, base64: Base64Of): ChatCompletionCreateParamsStreaming => ({
     model,
     messages: chatMessages(asked, base64),
     stream: true,
     stream_options: { include_usage: true },
+    ...(asked.choice && parameters(asked.choice, host)),
   });
   return writtenBody(request, write, offered(request.tools));
 }

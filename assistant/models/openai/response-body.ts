@@ -41,6 +41,14 @@ function toolParam({ name, description, parameters }: ToolDefinition): FunctionT
   return { type: 'function', name, description, parameters, strict: false };
 }
 
+function parameters({ temperature, effort, max_output_tokens }: NonNullable<ModelRequest['choice']>) {
+  return {
+    ...(temperature != null && { temperature }),
+    ...(effort != null && { reasoning: { effort } }),
+    ...(max_output_tokens != null && { max_output_tokens }),
+  };
+}
+
 const offered = endOffering((tools) => ({ tools: tools.map(toolParam), tool_choice: 'auto' }));
 
 /** Throws when a tool's parameters cannot be written as JSON. */
@@ -51,6 +59,7 @@ export function responseBody(model: string, request: ModelRequest): PassingBody 
     input: withBeside(asked).flatMap((message) => inputItems(message, base64)),
     stream: true,
     store: false,
+    ...(asked.choice && parameters(asked.choice)),
   });
   return writtenBody(request, write, offered(request.tools));
 }

@@ -50,7 +50,7 @@ export interface Wire {
   /** Headers that all requests have. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @throws what writing JSON throws. */
-  body(model: string, request: ModelRequest): PassingBody | StreamedBody;
+  body(model: string, request: ModelRequest, host: string): PassingBody | StreamedBody;
   readonly decoder: MakeDecoder;
 }
 
@@ -109,7 +109,7 @@ export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): 
     if (run.isOver()) return;
     let body: PassingBody | StreamedBody;
     try {
-      body = wire.body(model, request);
+      body = wire.body(model, request, base.hostname);
     } catch {
       run.fail({ kind: 'refused', detail: 'the request cannot be written as JSON' });
       return;

@@ -3,6 +3,7 @@ import { readAppStatus } from '../../../actors/setup/app-status.ts';
 import { panelSteps } from '../../../actors/setup/panel.ts';
 import { releaseOf } from '../../../actors/setup/release.ts';
 import type { Surroundings } from '../../../protocol/setup/actions.ts';
+import type { ModelOffer } from '../../../protocol/setup/model-choice.ts';
 import { setupSchemas } from '../../../protocol/setup/schemas.ts';
 import { AGENT_STEPS } from '../../../protocol/setup/steps.ts';
 import type { WriteMode } from '../../../protocol/setup/writes.ts';
@@ -25,6 +26,7 @@ export interface ContextSources {
   readonly writes: WriteMode;
   readonly publicUrl: string;
   readonly surroundings: Surroundings;
+  readonly models: readonly ModelOffer[];
   readonly sourcesAfter?: string;
 }
 
@@ -67,7 +69,7 @@ function readProposals(db: Connection, appId: string) {
 export const CONTEXT_DEPTH = 3;
 
 /** The body of GET /context, for `renderInPieces`. Fields in their wire spelling. */
-export async function readContext({ db, control, app, session, writes, publicUrl, surroundings, sourcesAfter }: ContextSources) {
+export async function readContext({ db, control, app, session, writes, publicUrl, surroundings, models, sourcesAfter }: ContextSources) {
   const keys = keysOf(control, app.id);
   return {
     app: { id: app.id, name: app.name, slug: app.slug, platform_hint: app.platformHint, live: app.live },
@@ -75,13 +77,14 @@ export async function readContext({ db, control, app, session, writes, publicUrl
     profile: profileOf(db, app),
     intake: { knowledge: readIntake(db, app.id) },
     config: await readConfiguration(db, app, sourcesAfter),
+    models,
     keys,
     sdk: sdkSection(publicUrl, keys.test, `${publicUrl}${RUNTIME_DOCS_PATH}`),
     api: { base: `${publicUrl}/setup`, runtime: publicUrl },
     steps: { all: panelSteps(session), agent: AGENT_STEPS },
     proposals: readProposals(db, app.id),
     facts: readAppStatus(db, app).facts,
-    release: releaseOf(db, app),
+    release: releaseOf(db, app, models),
     schemas: setupSchemas(surroundings),
   };
 }

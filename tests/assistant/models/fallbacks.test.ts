@@ -2,22 +2,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Breaker, withFallbacks } from '../../../assistant/models/fallbacks.ts';
-import type { Model, ModelFailure, ModelSink } from '../../../assistant/models/model.ts';
+import type { Model, ModelFailure, ModelRequest, ModelSink } from '../../../assistant/models/model.ts';
 import { RecordedSink, request } from './openai/recorded-sink.ts';
 
 interface Told extends Model {
   readonly sinks: ModelSink[];
+  readonly requests: ModelRequest[];
   readonly ended: string[];
 }
 
 function told(name: string): Told {
-  const [sinks, ended]: [ModelSink[], string[]] = [[], []];
+  const [sinks, requests, ended]: [ModelSink[], ModelRequest[], string[]] = [[], [], []];
   return {
     name,
     sinks,
+    requests,
     ended,
-    stream(_, sink) {
+    stream(asked, sink) {
       sinks.push(sink);
+      requests.push(asked);
       const note = (what: string) => () => void ended.push(what);
       return { pause: note('pause'), resume: note('resume'), abort: note('abort') };
     },
@@ -95,7 +98,6 @@ describe('MODEL-41: falling back', () => {
         ['pause', 'resume', 'abort', 'close'],
       ],
     );
-    assert.equal(withFallbacks([one]), one);
   });
 
   test('a model that keeps failing is passed over, then one round at a time asks it, and its answer brings it back', () => {
@@ -149,5 +151,90 @@ describe('MODEL-41: falling back', () => {
     assert.ok(breaker.admits());
     for (let nth = 0; nth < 4; nth++) breaker.failed();
     assert.equal(breaker.admits(), false);
+  });
+});
+
+describe('MODEL-43: the order that an app chose', () => {
+  const [one, two, twin, three] = [told('one'), told('two'), told('two'), told('three')];
+  const model = withFallbacks([one, two, twin, three]);
+  const all = [one, two, twin, three];
+  const nameOf = (asked: Told) => (asked === twin ? 'twin' : asked.name);
+
+  for (const [choice, order] of [
+    [{}, 'one two twin three'],
+    [{ use: 'three' }, 'three one two twin'],
+    [{ use: 'three', fallbacks: [] }, 'three'],
+    [{ use: 'three', fallbacks: ['one'] }, 'three one'],
+    [{ use: 'two', fallbacks: [] }, 'two twin'],
+    [{ fallbacks: ['three'] }, 'one three'],
+    [{ use: 'three', fallbacks: ['gone', 'three', 'one'] }, 'three one'],
+    [{ use: 'gone', fallbacks: ['three'] }, 'one two twin three'],
+  ] as const) {
+    test(`${JSON.stringify(choice)}: ${order}`, () => {
+      const asked: Told[] = [];
+      const before = new Map(all.map((each) => [each, each.sinks.length]));
+      const sink = new FallingSink();
+      model.stream(request({ choice }), sink);
+      for (;;) {
+        const next = all.find((each) => each.sinks.length > (before.get(each) ?? 0));
+        if (next === undefined) break;
+        asked.push(next);
+        before.set(next, next.sinks.length);
+        // An answer follows each failure, so that no breaker opens.
+        next.sinks.at(-1)?.failed(BUSY);
+        for (const each of all) each.sinks.at(-1)?.finished(DONE);
+      }
+      assert.equal(asked.map(nameOf).join(' '), order);
+      assert.equal(model.firstOf?.(choice), order.split(' ')[0]);
+    });
+  }
+});
+
+describe('MODEL-44: what a server does not take of how it is asked', () => {
+  const REFUSED: ModelFailure = {
+    kind: 'refused',
+    detail: 'status 400: Unsupported value: temperature does not support 0.2 with this model.',
+  };
+  const choice = { temperature: 0.2, effort: 'low' } as const;
+
+  test('it is left out, in the same round and from now on, and told once; another value is tried', () => {
+    const [one, two] = [told('one'), told('two')];
+    const left: string[] = [];
+    const model = withFallbacks(
+      [one, two],
+      () => 0,
+      (name, parameter) => left.push(`${name} ${parameter}`),
+    );
+    const [first, beside] = [new FallingSink(), new FallingSink()];
+    for (const sink of [first, beside]) model.stream(request({ choice }), sink);
+    // Both were on their way when the server first said so.
+    one.sinks[0]?.failed(REFUSED);
+    one.sinks[1]?.failed(REFUSED);
+    one.sinks[2]?.finished(DONE);
+    one.sinks[3]?.finished(DONE);
+    model.stream(request({ choice }), new FallingSink());
+    model.stream(request({ choice: { temperature: 1 } }), new FallingSink());
+    assert.deepEqual(
+      one.requests.map((asked) => asked.choice),
+      [choice, choice, { effort: 'low' }, { effort: 'low' }, { effort: 'low' }, { temperature: 1 }],
+    );
+    assert.deepEqual([first.lastWords, beside.lastWords, two.sinks.length], [1, 1, 0]);
+    assert.deepEqual(new Set(left), new Set(['one temperature']));
+  });
+
+  test('a refusal for another reason, one of what was not sent, and one after the first word end the round', () => {
+    for (const [failure, asked, isHeard] of [
+      [{ kind: 'refused', detail: 'status 400: the conversation is too long' }, choice, false],
+      [REFUSED, { effort: 'low' }, false],
+      [REFUSED, choice, true],
+      [REFUSED, undefined, false],
+    ] as const) {
+      const one = told('one');
+      const sink = new FallingSink();
+      withFallbacks([one]).stream(request(asked === undefined ? {} : { choice: asked }), sink);
+      if (isHeard) one.sinks[0]?.text('Well');
+      one.sinks[0]?.failed(failure);
+      assert.deepEqual([one.sinks.length, sink.lastWords], [1, 1]);
+    }
   });
 });

@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import { createAnthropicModel } from '../../../assistant/models/anthropic/anthropic.ts';
+import { messagesBody } from '../../../assistant/models/anthropic/message-body.ts';
 import type { Model, ModelRequest } from '../../../assistant/models/model.ts';
+import { completionBody } from '../../../assistant/models/openai/chat-messages.ts';
 import { createOpenAiModel, createResponsesModel } from '../../../assistant/models/openai/openai.ts';
+import { responseBody } from '../../../assistant/models/openai/response-body.ts';
+import { PassingBody } from '../../../assistant/models/stream/request-body.ts';
 import type { UpstreamModelOptions } from '../../../assistant/models/stream/upstream-model.ts';
 import { requestBody } from '../../support/completions.ts';
 import { serveFake } from '../../support/fake-server.ts';
-import { picture, RecordedSink, round } from './openai/recorded-sink.ts';
+import { picture, RecordedSink, request, round } from './openai/recorded-sink.ts';
 
 interface Asked {
   readonly path: string;
@@ -233,4 +237,32 @@ test('MODEL-14: the key goes into the header that was chosen, such as that of Az
   const { model, asked } = await serve(t, createOpenAiModel, streaming(), { keyHeader: 'api-key' });
   await round(model);
   assert.deepEqual([asked[0]?.headers['api-key'], asked[0]?.headers.authorization], ['key-1', undefined]);
+});
+
+describe('MODEL-44: how an app asks its model', () => {
+  const choice = { use: 'm', fallbacks: [], temperature: 1.5, effort: 'minimal', max_output_tokens: 900 } as const;
+  const written = (body: (model: string, asked: ModelRequest, host: string) => object, host: string, asked: Partial<ModelRequest>) => {
+    const made = body('m', request(asked), host);
+    assert.ok(made instanceof PassingBody);
+    return Buffer.concat([...made]).toString();
+  };
+
+  for (const [wire, body, host, told] of [
+    ['chat completions', completionBody, 'api.openai.com', { temperature: 1.5, reasoning_effort: 'minimal', max_completion_tokens: 900 }],
+    ['chat completions of others', completionBody, '127.0.0.1', { temperature: 1.5, reasoning_effort: 'minimal', max_tokens: 900 }],
+    ['Responses', responseBody, 'api.openai.com', { temperature: 1.5, reasoning: { effort: 'minimal' }, max_output_tokens: 900 }],
+    ['Messages', messagesBody, 'api.anthropic.com', { temperature: 1, max_tokens: 900 }],
+  ] as const) {
+    test(`${wire}: what is set is sent in the words of the wire; what is not changes no byte`, () => {
+      const plain = written(body, host, {});
+      for (const nothing of [{}, { use: 'm', fallbacks: ['n'] }, { temperature: null, effort: null, max_output_tokens: null }])
+        assert.equal(written(body, host, { choice: nothing }), plain);
+      assert.deepEqual(JSON.parse(written(body, host, { choice })), { ...JSON.parse(plain), ...told });
+    });
+  }
+
+  test('Messages is told an effort by its own words alone', () => {
+    const said = (effort: 'none' | 'high') => JSON.parse(written(messagesBody, '', { choice: { effort } })).output_config;
+    assert.deepEqual([said('high'), said('none')], [{ effort: 'high' }, undefined]);
+  });
 });

@@ -41,7 +41,7 @@ export async function startClocked(t: TestContext): Promise<ClockedSetup> {
     storage,
     setup,
     nowMs,
-    writes: { surroundings: 'production' } as Services['writes'],
+    writes: { surroundings: 'production', models: [] as Services['writes']['models'] } as Services['writes'],
   });
   const db = storage.organisation(organisationId);
   const open: ClockedSetup['open'] = async (kind = 'setup') => {

@@ -65,6 +65,16 @@ const experience = object(
     welcomeTitle: text(80),
     welcomeBody: text(160),
     suggestions: distinct(text(60), 0, 4),
+    model: object(
+      {},
+      {
+        use: text(200),
+        fallbacks: distinct(text(200), 0, 2),
+        temperature: fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constant(null)),
+        effort: fc.constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', null),
+        max_output_tokens: fc.oneof(fc.integer({ min: 16, max: 65_536 }), fc.constant(null)),
+      },
+    ),
     reason,
   },
 );

@@ -20,6 +20,7 @@ import { SaveBar } from '../parts/save-bar.tsx';
 import { configurationOf, type DraftedExperience, type Drafts, useDrafts, useLogo } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
+import { choiceOf, modelEntries, modelFieldsOf } from './model-fields.ts';
 
 function InstructionsCard({ published_version: version, instructions: { sandbox, live } }: DraftedExperience) {
   return (
@@ -101,20 +102,27 @@ const GROUPS: readonly { readonly title: string; readonly fields: readonly Field
     ],
   },
 ];
-const LABELS = labelsOf(GROUPS.flatMap(({ fields }) => fields));
+const PERSONA_LABELS = labelsOf(GROUPS.flatMap(({ fields }) => fields));
+const LABELS = { ...PERSONA_LABELS, ...labelsOf(modelEntries([], 'any')) };
 
 /** They are lines of text here. */
 const LISTS: ReadonlySet<string> = new Set(['topics', 'languages', 'suggestions']);
 
-type Fields = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, string | number | null>>;
 
 function fieldsOf(draft: ExperienceDraft | null): Fields {
   const values: Readonly<Record<string, unknown>> = { ...draft };
-  return Object.fromEntries(Object.keys(LABELS).map((name) => [name, [values[name] ?? ''].flat().join('\n')]));
+  const persona = Object.fromEntries(Object.keys(PERSONA_LABELS).map((name) => [name, [values[name] ?? ''].flat().join('\n')]));
+  return { ...persona, ...modelFieldsOf(draft?.model) };
 }
 
-function patchOf(changes: Partial<Fields>): ExperienceDraft {
-  return Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, LISTS.has(name) ? linesOf(String(value)) : value]));
+/** `values`: of all fields, because the choice of a model is saved as a whole. */
+function patchOf(changes: Partial<Fields>, values: Fields): ExperienceDraft {
+  const persona = Object.entries(changes).filter(([name]) => Object.hasOwn(PERSONA_LABELS, name));
+  return {
+    ...Object.fromEntries(persona.map(([name, value]) => [name, LISTS.has(name) ? linesOf(String(value)) : value])),
+    ...(persona.length < Object.keys(changes).length && { model: choiceOf(values) }),
+  };
 }
 
 export function AssistantPage() {
@@ -130,15 +138,22 @@ function Loaded({ app }: { readonly app: App }) {
   return (
     <>
       <Problem error={drafts.error} retry={drafts.reload} />
-      {drafts.experience !== undefined && <Persona app={app} drafts={drafts} draft={drafts.experience.draft} />}
+      {drafts.experience !== undefined && <Persona app={app} drafts={drafts} experience={drafts.experience} />}
     </>
   );
 }
 
-function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: Drafts; readonly draft: ExperienceDraft | null }) {
+interface PersonaProps {
+  readonly app: App;
+  readonly drafts: Drafts;
+  readonly experience: DraftedExperience;
+}
+
+function Persona({ app, drafts, experience }: PersonaProps) {
+  const { draft, models } = experience;
   const path = `${appPath(app.id)}/experience`;
-  const send = async (changes: Partial<Fields>) => {
-    await ask('PUT', path, patchOf(changes));
+  const send = async (changes: Partial<Fields>, values: Fields) => {
+    await ask('PUT', path, patchOf(changes, values));
     await drafts.reload();
   };
   const form = useForm<Fields>(`assistant-${app.id}`, fieldsOf(draft), send, {
@@ -146,18 +161,20 @@ function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: D
     reload: drafts.reload,
   });
   const logo = useLogo(app.id, drafts.appearance?.draft?.theme.logoAssetId);
-  const shown = { ...draft, ...patchOf(form.values) };
+  const shown = { ...draft, ...patchOf(form.values, form.values) };
   return (
     <div class="beside">
       <div>
-        {GROUPS.map(({ title, fields }) => (
-          <Card key={title} title={title}>
-            <div class="fields is-tall">
-              <FieldList form={form} fields={fields} />
-            </div>
-          </Card>
-        ))}
-        {drafts.experience !== undefined && <InstructionsCard {...drafts.experience} />}
+        {[...GROUPS, { title: 'Which model answers', fields: modelEntries(models, String(form.values['model.use'])) }].map(
+          ({ title, fields }) => (
+            <Card key={title} title={title}>
+              <div class="fields is-tall">
+                <FieldList form={form} fields={fields} />
+              </div>
+            </Card>
+          ),
+        )}
+        <InstructionsCard {...experience} />
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />
       </div>

@@ -95,6 +95,7 @@ function Verdict({ app, status: { go_live: checks, release } }: { readonly app: 
 const WAYS_OUT = [
   [/Allowed domains/, 'settings', 'Allow a domain'],
   [/production address/, 'actions', 'Look at the actions'],
+  [/not a model of this installation/, 'assistant', 'Choose a model'],
 ] as const;
 
 function WayOut({ app, obstacle }: { readonly app: App; readonly obstacle: string }) {

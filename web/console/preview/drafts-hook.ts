@@ -1,6 +1,7 @@
 /** Both drafts of an app, each beside what was published; and the logo of the look. */
 import { useCallback } from 'preact/hooks';
 import type { Key } from '../../../protocol/console/answers.ts';
+import type { ModelOffer } from '../../../protocol/setup/model-choice.ts';
 import type { ExperienceDraft } from '../../../protocol/setup/persona.ts';
 import { logoOf } from '../../sdk/appearance.ts';
 import { ask } from '../api/api.ts';
@@ -32,6 +33,8 @@ interface Drafted<Draft> {
 }
 
 export interface DraftedExperience extends Drafted<ExperienceDraft> {
+  /** What `model` may name. */
+  readonly models: readonly ModelOffer[];
   /** What a model is told before anything was said, by the kind of key. */
   readonly instructions: { readonly sandbox: string; readonly live: string };
 }

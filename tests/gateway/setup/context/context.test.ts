@@ -23,6 +23,7 @@ import { type Files, openFiles } from '../../../storage/migrations/migrated-file
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const EXPIRES = NOW + 24 * 3_600_000;
+const MODELS = [{ name: 'a-model', reads: ['text', 'documents'] }] as const;
 const SHARED_KEY = 'sk-shared-never-shown';
 const IDENTITY_SECRET = 'identity-never-shown';
 
@@ -91,7 +92,17 @@ function oneApp(t: TestContext, settings: AppSettingsPatch = {}): Fixture {
       const session = readSession(db, sessionId);
       assert.ok(app !== undefined && session !== undefined);
       const publicUrl = 'https://assistant.invalid';
-      const context = await readContext({ db, control, app, session, writes, publicUrl, surroundings: 'production', sourcesAfter });
+      const context = await readContext({
+        db,
+        control,
+        app,
+        session,
+        writes,
+        publicUrl,
+        surroundings: 'production',
+        models: MODELS,
+        sourcesAfter,
+      });
       return JSON.parse((await renderInPieces(context, CONTEXT_DEPTH)).toString());
     },
   };
@@ -118,7 +129,22 @@ test('SETUP-38: GET /context has exactly its keys, and an app with nothing confi
   const body = await context('propose');
   assert.deepEqual(
     Object.keys(body).toSorted(),
-    ['api', 'app', 'config', 'facts', 'intake', 'keys', 'profile', 'proposals', 'release', 'schemas', 'sdk', 'session', 'steps'].toSorted(),
+    [
+      'api',
+      'app',
+      'config',
+      'facts',
+      'intake',
+      'keys',
+      'models',
+      'profile',
+      'proposals',
+      'release',
+      'schemas',
+      'sdk',
+      'session',
+      'steps',
+    ].toSorted(),
   );
   assert.deepEqual(body.app, { id: appId, name: 'Shop', slug: 'shop', platform_hint: 'web', live: false });
   assert.deepEqual(body.session, { id: sessionId, kind: 'setup', expires_at: '2026-11-22T10:00:00.000Z', writes: 'propose' });
