@@ -6,8 +6,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
+import { isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
+import { CORS_EXPOSED_HEADERS } from './cors.ts';
 import { HeadCopy, NO_HEAD, readParameters } from './head-copy.ts';
 import type { Interface } from './interface.ts';
 import { hasRoomInTick } from './loop-tick.ts';

@@ -306,3 +306,20 @@ test('WIDGET-50: on pages that zoom, change what all lists have, and open modal 
   const [wide, thread] = [await table.boundingBox(), await page.locator('assistant-widget .thread').boundingBox()];
   assert.ok(wide && thread && wide.width <= thread.width, 'it scrolls in its place');
 });
+
+test('WIDGET-50: in a sandboxed frame, whose origin is null, all of it works once the app allows that one', async (t) => {
+  const { it, page: open } = await openApp(t);
+  const actions = "Assistant.registerAction({ name: 'get_city', description: 'Tells the city.' }, () => ({ city: 'Oslo' }));";
+  const page = await open(', open: true', actions);
+  assert.equal((await it.operator('PATCH', `/apps/${it.app.appId}`, { allowed_domains: ['null'] })).status, 200);
+  await page.evaluate(
+    "document.body.insertAdjacentHTML('beforeend', `<iframe sandbox='allow-scripts' width='800' height='600' src='/shop'></iframe>`)",
+  );
+  const frame = page.frameLocator('iframe');
+  it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in **Oslo**.' }]);
+  const asked = frame.getByRole('textbox', { name: 'Write a message' });
+  await asked.fill('Where am I?');
+  await asked.press('Enter');
+  await frame.locator('assistant-widget .prose strong').getByText('Oslo').waitFor();
+  assert.match(it.toldOf('call_city'), /Oslo/);
+});
