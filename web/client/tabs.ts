@@ -167,6 +167,7 @@ export class TabTeam {
   /** Where no state comes in time, this tab leads. */
   #wait(): void {
     this.#stopWaiting ??= this.#clock.after(SILENT_MS, () => {
+      this.#stopWaiting = undefined;
       if (!this.#isClosed && !this.#isElected) this.#stand(true);
     });
   }

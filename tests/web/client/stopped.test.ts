@@ -163,4 +163,27 @@ describe('CLIENT-35: a tab that leads and has stopped', () => {
     wake();
     await tabbed.until(() => first.call()?.phase === 'asking');
   });
+
+  test('is followed by another one as often as that happens, in turn', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    const wakeFirst = first.stop();
+    second.assistant.wake();
+    await silent(tabbed);
+    await setImmediate();
+    wakeFirst();
+    await setImmediate();
+    const wakeSecond = second.stop();
+    first.assistant.wake();
+    await silent(tabbed);
+    await setImmediate();
+    wakeSecond();
+    // It stops again before the other one has heard of it.
+    first.stop();
+    second.assistant.conversation.say('Look.');
+    await silent(tabbed);
+    await tabbed.until(() => second.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran, tabbed.results], [['look in second'], done('second')]);
+  });
 });
