@@ -245,12 +245,18 @@ test('WIDGET-48, WIDGET-6: with the stub a page whose panel nobody opens loads t
   assert.deepEqual(before.map((name) => new URL(name).pathname).sort(), ['/sdk/web/latest/stub.js', '/v1/apps/config']);
   assert.deepEqual(await axeFaults(page), []);
 
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
   await launcher(page).press('Enter');
   await field(page).waitFor();
   await eventually(async () => (await page.locator('assistant-widget').count()) === 1);
+  const parts = () => asked.filter((address) => address.endsWith('.mjs'));
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  assert.deepEqual(parts(), [], 'before anybody says something nothing is loaded but the script');
   it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in Oslo.' }]);
   await say(page, 'Where am I?');
   await page.getByText('You are in Oslo.').waitFor();
+  assert.match(parts().join(), /\/markdown-[^,]*$/);
   await eventually(async () => ((await page.evaluate('told')) as string[]).includes('answer_ended'));
   const kept = () => page.evaluate("localStorage.getItem('assistant:rd_pk_live_shop:conversation')");
   await eventually(async () => String(await kept()).includes('"turns":[],"calls":[]'));
