@@ -3,7 +3,7 @@
 import type { Component, JsonSchema } from '../protocol/catalog/component.ts';
 import { ACTION_KINDS, needsParams } from '../protocol/catalog/shapes.ts';
 import type { ActionParam, ManifestRoute } from '../protocol/runtime/manifest.ts';
-import { isObject } from '../protocol/setup/shapes.ts';
+import { isObject } from '../protocol/schema/bounded.ts';
 import { fence } from './fence.ts';
 
 /** More than one manifest holds: what a model is offered stays bounded whatever manifests come to allow. */

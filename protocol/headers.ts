@@ -26,30 +26,8 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 export const KEY_PREFIX = 'rd_pk_';
 export const EARLIER_KEY_PREFIX = 'rdui_pk_';
 
-/** What a browser's script may send across origins … */
-export const CORS_REQUEST_HEADERS = [
-  'Content-Type',
-  'If-None-Match',
-  'Last-Event-ID',
-  'X-Request-Id',
-  'X-Service-Key',
-  'X-Service-Device',
-  'X-Service-User',
-  USER_TOKEN_HEADER,
-  'X-Service-SDK',
-  'X-Service-Platform',
-  'X-RD-Key',
-  'X-RD-Device',
-  'X-RD-User-Token',
-  'X-RD-SDK',
-  'X-RD-Platform',
-].join(', ');
-
 /** What is wrong with a request that is served all the same; on test keys only. */
 export const WARNING_HEADER = 'X-Service-Warning';
-
-/** … and what it may read of an answer. */
-export const CORS_EXPOSED_HEADERS = `X-Request-Id, ETag, Retry-After, ${WARNING_HEADER}`;
 
 /** Every runtime answer depends on who asks: the key decides the app, the origin decides whether a browser may read it. */
 export const RUNTIME_VARY = 'X-Service-Key, X-RD-Key, Origin';

@@ -1,10 +1,32 @@
 /** Which browsers may call an app (HTTP-22, HTTP-23): allowed domains, and localhost for test keys. */
 import { coversHost } from '../../protocol/console/app-settings.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { CORS_EXPOSED_HEADERS, CORS_REQUEST_HEADERS } from '../../protocol/headers.ts';
+import { USER_TOKEN_HEADER, WARNING_HEADER } from '../../protocol/headers.ts';
 import type { Channel } from '../../storage/organisations/organisations.ts';
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** What a browser's script may send across origins … */
+const CORS_REQUEST_HEADERS = [
+  'Content-Type',
+  'If-None-Match',
+  'Last-Event-ID',
+  'X-Request-Id',
+  'X-Service-Key',
+  'X-Service-Device',
+  'X-Service-User',
+  USER_TOKEN_HEADER,
+  'X-Service-SDK',
+  'X-Service-Platform',
+  'X-RD-Key',
+  'X-RD-Device',
+  'X-RD-User-Token',
+  'X-RD-SDK',
+  'X-RD-Platform',
+].join(', ');
+
+/** … and what it may read of an answer. */
+export const CORS_EXPOSED_HEADERS = `X-Request-Id, ETag, Retry-After, ${WARNING_HEADER}`;
 
 /** Browsers ask again after two hours at most, whatever is said here. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
@@ -35,7 +57,9 @@ export function checkOrigin(origin: string, allowedDomains: readonly string[], c
   if (origin === '' || isOriginAllowed(origin, allowedDomains, channel)) return;
   throw new Refusal(
     'origin_not_allowed',
-    `The origin ${origin} is not among the app's Allowed domains. Add its host to that setting in the console.`,
+    origin === 'null'
+      ? "A page from a file, or in a sandboxed frame, has the origin null, which is not among the app's Allowed domains. Open it over http, or add null to that setting in the console."
+      : `The origin ${origin} is not among the app's Allowed domains. Add its host to that setting in the console.`,
   );
 }
 

@@ -21,11 +21,14 @@ import { stated, when } from '../schema/stated.ts';
 import { SAYS_SOMETHING, saysSomething, text } from '../schema/text.ts';
 import { dropping, knowing } from '../schema/unknown-fields.ts';
 import { rule } from '../setup/shapes.ts';
-import { openObject, present, revision } from './shapes.ts';
+import { openObject, present } from './shapes.ts';
 import { signedUser } from './signed-user.ts';
 import { fittingContext, formValues, jsonOf, type TurnContext, turnContext } from './turn-context.ts';
 
 const id = text(ID_MAX_CHARS, 1);
+
+/** The revision of a block that a person saw. */
+export const revision = v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be at least 1'));
 
 export const toolResult = v.pipe(
   openObject({

@@ -1,6 +1,7 @@
 /** The body of POST /v1/identify (PERSON-7), and its answer. */
 import * as v from 'valibot';
 import { EXTERNAL_USER_ID_MAX_CHARS, TRAITS_MAX_BYTES, USER_HMAC_MAX_CHARS } from '../limits.ts';
+import { isObject } from '../schema/bounded.ts';
 import { stated } from '../schema/stated.ts';
 import { fitsBytes, text } from '../schema/text.ts';
 import { openObject } from './shapes.ts';
@@ -8,7 +9,7 @@ import { openObject } from './shapes.ts';
 type Traits = Record<string, unknown>;
 
 const traits = v.pipe(
-  v.custom<Traits>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be an object'),
+  v.custom<Traits>(isObject, 'must be an object'),
   stated(
     v.check((value: Traits) => fitsBytes(JSON.stringify(value), TRAITS_MAX_BYTES), `must serialize to at most ${TRAITS_MAX_BYTES} bytes`),
     {},

@@ -4,7 +4,8 @@ import type { Block } from '../catalog/block.ts';
 import { ACTION_NAME_MAX_CHARS, ACTION_PARAMS_MAX, ID_MAX_CHARS, TYPE_TO_CONFIRM_MAX_CHARS } from '../limits.ts';
 import { boundedMap } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
-import { openObject, revision } from './shapes.ts';
+import { revision } from './chat.ts';
+import { openObject } from './shapes.ts';
 import { answeringUser } from './signed-user.ts';
 
 /** What is asked for, with the white space that a keyboard puts around it. */

@@ -1,7 +1,7 @@
 /** The objects that the bodies of the runtime interface are made of: open ones, because newer SDKs add fields (HTTP-3). */
 import * as v from 'valibot';
+import { isObject } from '../schema/bounded.ts';
 import { type Keywords, stated } from '../schema/stated.ts';
-import { isObject } from '../setup/shapes.ts';
 
 type Open<Entries extends v.ObjectEntries> = v.ObjectSchema<Entries, undefined>;
 type Loose<Entries extends v.ObjectEntries> = v.LooseObjectSchema<Entries, undefined>;
@@ -69,6 +69,3 @@ export function keepingObject<const Entries extends v.ObjectEntries>(entries: En
     v.InferOutput<Loose<Entries>>
   >;
 }
-
-/** The revision of a block that a person saw. */
-export const revision = v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be at least 1'));

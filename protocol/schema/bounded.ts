@@ -8,6 +8,11 @@ export function whole(min: number, max: number) {
   return v.pipe(v.number('must be a number'), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
+/** Whether the value is what JSON calls an object: neither null nor a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** A list of at most `max` items; of a longer one `tooMany` is all that is said: explaining a million wrong items would block the event loop. */
 export function boundedList<const Item extends v.GenericSchema>(item: Item, max: number, tooMany: string) {
   const counted = v.maxLength<v.InferInput<Item>[], number, string>(max, tooMany);
@@ -29,7 +34,7 @@ export function boundedMap<Value extends v.GenericSchema>(
 ) {
   type Input = Record<string, v.InferInput<Value>>;
   return v.pipe(
-    v.custom<Input>((map) => typeof map === 'object' && map !== null && !Array.isArray(map), 'must be an object'),
+    v.custom<Input>(isObject, 'must be an object'),
     v.maxEntries<Input, number, string>(max, tooMany),
     v.record(name, value, 'must be an object'),
     v.maxEntries(max, tooMany),

@@ -1,11 +1,12 @@
 /** Body of POST /events (SETUP-47, SETUP-48): one event, a list, or a list with a discovery report. */
 import * as v from 'valibot';
 import { EVENT_DATA_MAX_CHARS, EVENT_DETAIL_MAX_CHARS, EVENT_TITLE_MAX_CHARS, EVENTS_PER_REQUEST_MAX } from '../limits.ts';
+import { isObject } from '../schema/bounded.ts';
 import { parseOrRefuse } from '../schema/parse.ts';
 import { stated } from '../schema/stated.ts';
 import { fits, text } from '../schema/text.ts';
 import { type Detected, detected } from './detected.ts';
-import { fields, isObject, listOf } from './shapes.ts';
+import { fields, listOf } from './shapes.ts';
 import { AGENT_STEPS, EVENT_STATUSES } from './steps.ts';
 
 const data = v.pipe(

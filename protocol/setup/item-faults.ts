@@ -1,8 +1,8 @@
 /** What is wrong with one item of a batch, as its result tells it (SETUP-29, SETUP-30). */
 import * as v from 'valibot';
+import { isObject } from '../schema/bounded.ts';
 import { explain } from '../schema/issues.ts';
 import { refusalOf } from '../schema/parse.ts';
-import { isObject } from './shapes.ts';
 
 /** Enough to mend an item in one or two rounds, and still one sentence. */
 const FAULTS_NAMED_MAX = 3;

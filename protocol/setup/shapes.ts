@@ -1,7 +1,7 @@
 /** The shapes that the bodies of the setup interface are made of: objects, maps, lists, numbers, rules across fields. */
 import * as v from 'valibot';
 import { KNOWLEDGE_KEY_MAX_CHARS, REASON_MAX_CHARS } from '../limits.ts';
-import { boundedList, boundedMap } from '../schema/bounded.ts';
+import { boundedList, boundedMap, isObject } from '../schema/bounded.ts';
 import { type Keywords, stated } from '../schema/stated.ts';
 import { filledText, text } from '../schema/text.ts';
 
@@ -9,11 +9,6 @@ export const string = v.string('must be a string');
 export const reason = v.optional(text(REASON_MAX_CHARS));
 /** The caller's own name for an item. */
 export const externalKey = filledText(KNOWLEDGE_KEY_MAX_CHARS);
-
-/** Whether the value is what JSON calls an object: neither null nor a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 type Fields<Entries extends v.ObjectEntries> = v.StrictObjectSchema<Entries, undefined>;
 

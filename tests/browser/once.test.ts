@@ -121,11 +121,14 @@ Assistant.init({ key: ${JSON.stringify(it.app.testKey)}, open: true });`;
     await page.goto(pages.url('/orders') + more);
     return page;
   };
-  const say = async (page: Page, ...plays: Parameters<typeof it.script>) => {
-    it.script(...plays);
+  const ask = async (page: Page, text: string) => {
     const field = page.getByRole('textbox', { name: 'Write a message' });
-    await field.fill('Do it');
+    await field.fill(text);
     await field.press('Enter');
+  };
+  const say = (page: Page, ...plays: Parameters<typeof it.script>) => {
+    it.script(...plays);
+    return ask(page, 'Do it');
   };
   const hasRun = (what: string) =>
     eventually(
@@ -133,7 +136,7 @@ Assistant.init({ key: ${JSON.stringify(it.app.testKey)}, open: true });`;
       SOON_MS,
       () => what,
     );
-  return { context, first, open, say, ran, hasRun };
+  return { it, context, first, open, ask, say, ran, hasRun };
 }
 
 test('CLIENT-32: what a person asks in one of two tabs is done there; once it is closed a read runs in the other, and what they agreed to waits and says so', async (t) => {
@@ -227,6 +230,26 @@ test('CLIENT-35, CLIENT-21: what came of an action reaches the assistant where t
   answer();
   await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
   assert.deepEqual(ran, ['open_order in orders', 'get_place in home']);
+});
+
+test('CLIENT-35: an action whose own dialog stops the page that leads runs once, and that page tells what came of it though another one leads by then', async (t) => {
+  const { it, first, open, ask, say, ran } = await openTwoTabs(t);
+  const second = await open();
+  const act = { ...ACTION, name: 'ask_person', description: 'Asks the person.', timeout_ms: 120_000 };
+  await first.evaluate(
+    `void Assistant.registerAction(${JSON.stringify(act)}, async () => { await window.ran('ask_person in home'); return { agreed: confirm('Really?') }; })`,
+  );
+  const dialog = first.waitForEvent('dialog');
+  await say(first, [{ call: 'ask_person', args: {}, id: 'call_ask' }], [{ text: 'It is agreed.' }], [{ text: 'Of course.' }]);
+  await first.locator('assistant-widget article.confirm button[type=submit]').click();
+  const opened = await dialog;
+  await ask(second, 'And then?');
+  // Shown once the second one leads: the first one shows nothing.
+  await second.locator('assistant-widget .said').getByText('And then?').waitFor({ timeout: SOON_MS });
+  await opened.accept();
+  for (const page of [second, first]) await page.getByText('Of course.').waitFor({ timeout: SOON_MS });
+  assert.match(it.toldOf('call_ask'), /"agreed":\s*true/);
+  assert.deepEqual(ran, ['ask_person in home']);
 });
 
 /** The program as a later release of it would be: with another version of the web SDK. Returns its main.js. */

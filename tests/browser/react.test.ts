@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { build } from 'esbuild';
-import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { POINTS, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { snippetsIn } from '../support/guide.ts';
@@ -197,11 +197,12 @@ test('WIDGET-40, WIDGET-12: the React component loads a script of the service al
 test('HOUSE-20, WIDGET-12: the component of the guide works as it stands there', async (t) => {
   const it = await startScriptedChat(t);
   const world = await openWorld(t, it.service);
-  const [shop = '', ...others] = snippetsIn('jsx', 'docs/sdk.md');
+  const [shop = '', drawing = '', ...others] = snippetsIn('jsx', 'docs/sdk.md');
   assert.deepEqual(others, []);
   const own = shop.replace('https://assistant.example', it.service.baseUrl).replace('rd_pk_live_…', it.app.testKey);
   const script = await bundled(`${own}
-    import { createRoot } from 'react-dom/client';
+    ${drawing}
+    window.drawPoints = drawPoints;
     const readOrder = ({ order_id }) => ({ order_id, status: 'shipped' });
     createRoot(document.querySelector('#root')).render(<Shop user={null} />);`);
   const html =
@@ -216,4 +217,12 @@ test('HOUSE-20, WIDGET-12: the component of the guide works as it stands there',
   await field.press('Enter');
   await page.getByText('It is on its way.').waitFor();
   assert.match(it.toldOf('call_1'), /shipped/);
+  await page.evaluate("void Assistant.registerComponent('key_points', drawPoints)");
+  it.script([{ call: 'key_points', args: POINTS, id: 'call_2' }], [{ text: 'By post.' }]);
+  await field.fill('How long?');
+  await field.press('Enter');
+  await page.getByRole('button', { name: 'Two days.' }).click();
+  await page.getByText('By post.').waitFor();
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await page.getByRole('button', { name: 'Two days.' }).waitFor({ state: 'detached' });
 });

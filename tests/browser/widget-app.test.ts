@@ -245,12 +245,18 @@ test('WIDGET-48, WIDGET-6: with the stub a page whose panel nobody opens loads t
   assert.deepEqual(before.map((name) => new URL(name).pathname).sort(), ['/sdk/web/latest/stub.js', '/v1/apps/config']);
   assert.deepEqual(await axeFaults(page), []);
 
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
   await launcher(page).press('Enter');
   await field(page).waitFor();
   await eventually(async () => (await page.locator('assistant-widget').count()) === 1);
+  const parts = () => asked.filter((address) => address.endsWith('.mjs'));
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  assert.deepEqual(parts(), [], 'before anybody says something nothing is loaded but the script');
   it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in Oslo.' }]);
   await say(page, 'Where am I?');
   await page.getByText('You are in Oslo.').waitFor();
+  assert.match(parts().join(), /\/markdown-[^,]*$/);
   await eventually(async () => ((await page.evaluate('told')) as string[]).includes('answer_ended'));
   const kept = () => page.evaluate("localStorage.getItem('assistant:rd_pk_live_shop:conversation')");
   await eventually(async () => String(await kept()).includes('"turns":[],"calls":[]'));
@@ -305,4 +311,21 @@ test('WIDGET-50: on pages that zoom, change what all lists have, and open modal 
   assert.equal(await table.locator('th').count(), 100);
   const [wide, thread] = [await table.boundingBox(), await page.locator('assistant-widget .thread').boundingBox()];
   assert.ok(wide && thread && wide.width <= thread.width, 'it scrolls in its place');
+});
+
+test('WIDGET-50: in a sandboxed frame, whose origin is null, all of it works once the app allows that one', async (t) => {
+  const { it, page: open } = await openApp(t);
+  const actions = "Assistant.registerAction({ name: 'get_city', description: 'Tells the city.' }, () => ({ city: 'Oslo' }));";
+  const page = await open(', open: true', actions);
+  assert.equal((await it.operator('PATCH', `/apps/${it.app.appId}`, { allowed_domains: ['null'] })).status, 200);
+  await page.evaluate(
+    "document.body.insertAdjacentHTML('beforeend', `<iframe sandbox='allow-scripts' width='800' height='600' src='/shop'></iframe>`)",
+  );
+  const frame = page.frameLocator('iframe');
+  it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in **Oslo**.' }]);
+  const asked = frame.getByRole('textbox', { name: 'Write a message' });
+  await asked.fill('Where am I?');
+  await asked.press('Enter');
+  await frame.locator('assistant-widget .prose strong').getByText('Oslo').waitFor();
+  assert.match(it.toldOf('call_city'), /Oslo/);
 });

@@ -4,13 +4,14 @@
  * Actions run where the person asked (CLIENT-32): each tab sees in that state what is to run in it.
  */
 import type { ExtractEvents } from '@xstate/store';
+import type { ActionOutcome } from './conversation/action-handlers.ts';
 import { findCall } from './conversation/calls.ts';
 import type { ConversationEvents, ConversationState } from './conversation/state.ts';
 import type { Clock, Surroundings, Tabs } from './surroundings.ts';
 
 /** The eye takes it for at once, and a state is copied for every tab. */
 const TELL_EVERY_MS = 50;
-/** Whoever leads tells its state at once after a wish. One whose page has stopped, as behind a dialog, does not (CLIENT-35). */
+/** Whoever leads tells its state at once after it was asked for something. One whose page has stopped, as behind a dialog, does not (CLIENT-35). */
 const SILENT_MS = 10_000;
 /** Wishes and outcomes that no leader took yet. People are not that fast. */
 const WISHES_MAX = 20;
@@ -27,7 +28,7 @@ type TabMessage =
 export interface TabDuties {
   /** This tab is to lead: take up what is there. Resolves when it can. */
   lead(): Promise<void>;
-  /** Another tab leads in its place: this one was not heard of in time. */
+  /** Another tab leads in its place: this one was not heard of in time. It is still the same tab, and mirrors from now on. */
   lost(): void;
   mirror(state: ConversationState): void;
   /** A wish of another tab, or of this one from before it led. */
@@ -45,11 +46,14 @@ export class TabTeam {
   readonly name: string;
   /** This tab, as the others know it. */
   readonly own: string;
+  /** Of what began here, by its call: it is told once, also where the tab led meanwhile and does no more. */
+  readonly outcomes = new Map<string, Promise<ActionOutcome>>();
   readonly #tabs: Tabs;
   readonly #clock: Clock;
   readonly #duties: TabDuties;
   readonly #channel: ReturnType<Tabs['join']>;
-  readonly #resign: (() => void)[];
+  readonly #leave: () => void;
+  #resign: () => void = () => {};
   /** Other tabs that are waited for, and those that are gone. */
   readonly #watched = new Map<string, (() => void)[]>();
   readonly #gone = new Set<string>();
@@ -60,6 +64,8 @@ export class TabTeam {
   #isClosed = false;
   /** Not seen in a state of the leader's yet. */
   #wishes: readonly Wish[] = [];
+  /** What another conversation was asked for, of a leader that was not heard of since. */
+  #opening: { readonly conversationId: string | undefined } | undefined;
 
   constructor(tabs: Tabs, name: string, { clock, mintUuid }: Pick<Surroundings, 'clock' | 'mintUuid'>, duties: TabDuties) {
     this.name = name;
@@ -68,7 +74,8 @@ export class TabTeam {
     this.#clock = clock;
     this.#duties = duties;
     this.#channel = tabs.join(name, (message) => this.#heard((message ?? {}) as TabMessage));
-    this.#resign = [this.#elect(false), tabs.elect(`${name}:${this.own}`, () => {})];
+    this.#stand(false);
+    this.#leave = tabs.elect(`${name}:${this.own}`, () => {});
     this.#post({ kind: 'hello' });
   }
 
@@ -107,7 +114,15 @@ export class TabTeam {
 
   /** The leading tab opens another conversation for all. */
   forwardOpen(conversationId: string | undefined): void {
+    this.#opening = { conversationId };
     this.#post({ kind: 'open', conversationId: conversationId ?? null });
+    this.#wait();
+  }
+
+  /** Does it. A tab that was stopped since then hears first whether it leads still. */
+  whenCertain(sinceMs: number, run: () => void): void {
+    if (this.#clock.nowMs() - sinceMs > SILENT_MS) this.#clock.after(TELL_EVERY_MS, run);
+    else run();
   }
 
   changed(): void {
@@ -115,41 +130,59 @@ export class TabTeam {
     this.#isTelling = true;
     this.#clock.after(TELL_EVERY_MS, () => {
       this.#isTelling = false;
-      if (!this.#isClosed) this.#post({ kind: 'state', state: this.#duties.state() });
+      if (this.#isLeading && !this.#isClosed) this.#post({ kind: 'state', state: this.#duties.state() });
     });
   }
 
   close(): void {
     this.#isClosed = true;
     this.#stopWaiting?.();
-    for (const resign of this.#resign) resign();
+    this.#resign();
+    this.#leave();
     this.#channel.close();
   }
 
-  #elect(isSeizing: boolean): () => void {
-    const lost = () => {
-      if (!this.#isClosed) this.#duties.lost();
-    };
-    return this.#tabs.elect(this.name, () => void this.#lead(), lost, isSeizing);
+  /** Leads once it is its turn, or at once, in the place of another one. */
+  #stand(isSeizing: boolean): void {
+    const lead = (): void => void this.#lead();
+    const lost = (): void => this.#lost();
+    this.#resign();
+    this.#resign = this.#tabs.elect(this.name, lead, lost, isSeizing);
   }
 
-  /** Where no state comes in time, this tab leads. Whoever is woken may have none to tell. */
+  #lost(): void {
+    if (this.#isClosed) return;
+    this.#isElected = false;
+    this.#isLeading = false;
+    this.#stand(false);
+    this.#duties.lost();
+    this.#post({ kind: 'hello' });
+  }
+
   #send(wish: Wish): void {
     this.#post({ kind: 'wish', wish, atMs: this.#clock.nowMs() });
-    if (wish.type === 'wake') return;
+    this.#wait();
+  }
+
+  /** Where no state comes in time, this tab leads. */
+  #wait(): void {
     this.#stopWaiting ??= this.#clock.after(SILENT_MS, () => {
-      if (!this.#isClosed && !this.#isElected) this.#resign.push(this.#elect(true));
+      this.#stopWaiting = undefined;
+      if (!this.#isClosed && !this.#isElected) this.#stand(true);
     });
   }
 
   async #lead(): Promise<void> {
     this.#isElected = true;
     await this.#duties.lead();
-    if (this.#isClosed) return;
+    if (this.#isClosed || !this.#isElected) return;
     this.#isLeading = true;
     this.changed();
-    const wishes = this.#wishes;
+    const [opening, wishes] = [this.#opening, this.#wishes];
+    this.#opening = undefined;
     this.#wishes = [];
+    // First, so that what was said and not heard is said there.
+    if (opening !== undefined) this.#duties.open(opening.conversationId);
     // One that the leader before took is known by its turn, and changes nothing.
     for (const wish of wishes) this.#duties.fulfil(wish);
   }
@@ -167,22 +200,20 @@ export class TabTeam {
     const { state } = message;
     this.#stopWaiting?.();
     this.#stopWaiting = undefined;
+    this.#opening = undefined;
     this.#wishes = this.#wishes.filter((wish) => !isTaken(wish, state));
     // Said before there was a leader to hear it.
     for (const wish of this.#wishes) this.#send(wish);
     this.#duties.mirror(state);
   }
 
-  /** Whoever was stopped meanwhile hears first whether it leads still. */
   #fulfil({ wish, atMs }: Extract<TabMessage, { readonly kind: 'wish' }>): void {
-    const fulfil = () => {
-      if (this.#isClosed) return;
+    this.whenCertain(atMs, () => {
+      if (this.#isClosed || !this.#isLeading) return;
       this.#duties.fulfil(wish);
       // Also where it changed nothing: whoever wished waits for a state.
       this.changed();
-    };
-    if (this.#clock.nowMs() - atMs > SILENT_MS) this.#clock.after(TELL_EVERY_MS, fulfil);
-    else fulfil();
+    });
   }
 
   #post(message: TabMessage): void {

@@ -1,5 +1,5 @@
 /** Owns how the offline model reads a tool message: how the call ended, and the data inside its fence. */
-import { isObject } from '../../../protocol/setup/shapes.ts';
+import { isObject } from '../../../protocol/schema/bounded.ts';
 import { fencesOf, withoutFences } from './fence.ts';
 
 export type Outcome =

@@ -1,7 +1,7 @@
 /** Owns how the offline model reports what an action returned: sentences, a table of values or a list, or why there is none. */
 
 import { clipWhole } from '../../../protocol/placeholder.ts';
-import { isObject } from '../../../protocol/setup/shapes.ts';
+import { isObject } from '../../../protocol/schema/bounded.ts';
 import { type Outcome, readOutcome } from './outcome.ts';
 import { capitalised, cutWords, enumerated, escapeMarkdown, spokenName } from './words.ts';
 

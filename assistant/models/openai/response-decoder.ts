@@ -1,5 +1,5 @@
 /** The meaning of a Responses stream. Reasoning and its summaries are passed over. */
-import { isObject } from '../../../protocol/setup/shapes.ts';
+import { isObject } from '../../../protocol/schema/bounded.ts';
 import { AnswerDecoder, usageOf } from '../stream/answer-decoder.ts';
 import type { MakeDecoder } from '../stream/completion-run.ts';
 

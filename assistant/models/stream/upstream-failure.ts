@@ -1,5 +1,5 @@
 /** Classifies failures of the upstream, and decides what of its message may be logged. */
-import { isObject } from '../../../protocol/setup/shapes.ts';
+import { isObject } from '../../../protocol/schema/bounded.ts';
 import type { ModelFailure, ModelFailureKind } from '../model.ts';
 
 /** Enough for a status, a code, a type and a sentence or two; an upstream must not fill the log. */

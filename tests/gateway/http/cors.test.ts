@@ -58,6 +58,7 @@ test('HTTP-22: origin_not_allowed names the origin and the setting; no Origin he
       error.message.includes('https://evil.example') &&
       error.message.includes('Allowed domains'),
   );
+  assert.throws(() => checkOrigin('null', ['shop.example'], 'sandbox'), /A page from a file, or in a sandboxed frame.*Open it over http/);
 });
 
 test('DEMO-5: a page is the service’s own by the host that was asked or the public address, whatever it claims besides', () => {

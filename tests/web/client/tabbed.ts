@@ -82,9 +82,13 @@ export class Tabbed {
         if (this.isSlow) this.untold.push(answer);
         else answer();
       },
+      'GET /v1/conversations/cnv_0/messages': (response) =>
+        sendJson(response, 200, { conversation_id: 'cnv_0', messages: [], has_more: false, open: { pending: [] } }),
       'GET /v1/conversations/cnv_1/messages': (response) => {
-        const isOpen = this.results.length === 0 && this.decisions.length > 0;
-        const pending = isOpen ? [{ ...OPEN, invocation_id: 'inv_1', name: 'move', risk: 'write', status: 'confirmed' }] : [];
+        const move = { ...OPEN, invocation_id: 'inv_1', name: 'move', risk: 'write', status: 'confirmed' };
+        const look = { ...OPEN, invocation_id: 'inv_1', name: 'look', status: 'dispatched' };
+        const asked = this.decisions.length > 0 ? [move] : this.chats.some(({ message }) => message?.text === 'Look.') ? [look] : [];
+        const pending = this.results.length === 0 ? asked : [];
         sendJson(response, 200, { conversation_id: 'cnv_1', messages: [], has_more: false, open: { pending } });
       },
     });

@@ -71,7 +71,7 @@ export class OpenConversation {
     this.#team = undefined;
   }
 
-  /** The page is there again as it was, and another one may have gone on: it begins as after a reload. */
+  /** The page is there again as it was, or another one leads in its place: it begins as after a reload. */
   async again(): Promise<void> {
     this.#resumes = true;
     this.#replace(undefined);
@@ -87,10 +87,7 @@ export class OpenConversation {
     this.#team?.close();
     this.#team = new TabTeam(tabs, team, surroundings, {
       lead: () => ready().then(() => this.resume()),
-      lost: () => {
-        this.suspend();
-        void this.again();
-      },
+      lost: () => void this.again(),
       mirror: (state) => this.#current.mirror(state),
       // Streams and pauses are woken as well, which no state knows of.
       fulfil: (wish) => (wish.type === 'wake' ? this.#current.wake() : this.#current.store.send(wish)),

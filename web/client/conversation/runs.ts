@@ -45,7 +45,7 @@ export class Runs {
   /** Nothing is begun once this is closed, nor here what runs in another tab; and what changes something by one client alone (CLIENT-12). */
   async #run(call: Call): Promise<void> {
     const { invocation_id: invocationId, risk, tab } = call;
-    const { store, team, keeping, handlers, wish, tell, isClosed } = this.#parts;
+    const { store, team, keeping, clock, handlers, wish, tell, isClosed } = this.#parts;
     if (isClosed() || (tab !== undefined && this.#begun.includes(invocationId))) return;
     if (tab !== undefined && tab !== team()?.own) {
       this.#watch(call, tab);
@@ -53,10 +53,24 @@ export class Runs {
     }
     const { calls } = store.get().context;
     this.#begun = [...this.#begun.filter((id) => findCall(calls, id)), invocationId];
-    const isFirst = risk === 'read' || (await keeping.begin(invocationId));
+    const [here, sinceMs] = [team(), clock.nowMs()];
+    // This tab led as it began, and was stopped meanwhile.
+    const begun = tab === undefined ? undefined : here?.outcomes.get(invocationId);
+    const isFirst = begun !== undefined || risk === 'read' || (await keeping.begin(invocationId));
     if (isClosed()) return;
-    if (isFirst) tell({ type: 'actionEnded', invocationId, outcome: await handlers.run(call) });
-    else wish({ type: 'actionTaken', invocationId });
+    if (!isFirst) {
+      wish({ type: 'actionTaken', invocationId });
+      return;
+    }
+    const ending = begun ?? handlers.run(call);
+    for (const id of here?.outcomes.keys() ?? []) if (findCall(calls, id) === undefined) here?.outcomes.delete(id);
+    here?.outcomes.set(invocationId, ending);
+    const outcome = await ending;
+    const told = (): void => {
+      if (!isClosed()) tell({ type: 'actionEnded', invocationId, outcome });
+    };
+    if (here === undefined) told();
+    else here.whenCertain(sinceMs, told);
   }
 
   /** It runs in that tab, which sees it in the state that it mirrors, or here once that tab is gone. */

@@ -3,12 +3,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { PICTURES } from '../../../protocol/catalog/samples/sample.ts';
 import { BlockDrawing } from '../../sdk/blocks/block-drawing.tsx';
-import type { BlockAsks, BlockSurroundings } from '../../sdk/blocks/block-view.ts';
-import { DRAWN_COMPONENTS } from '../../sdk/blocks/views.ts';
+import type { BlockAsks, BlockSurroundings, ComponentName } from '../../sdk/blocks/block-view.ts';
+import { BLOCK_VIEWS } from '../../sdk/blocks/views.ts';
 import { BLOCK_WORDS } from '../../sdk/blocks/words.ts';
 import { proseFor } from '../../sdk/prose/prose.tsx';
 import { DIRECTIONS, SCHEMES, type Stage, searchOf, stageOf, WIDTHS } from './stage.ts';
 import { SAMPLE_NOW_MS, statesOf } from './states.ts';
+
+const DRAWN_COMPONENTS = Object.keys(BLOCK_VIEWS) as ComponentName[];
 
 /** Nothing is sent anywhere: what would be asked for is said below the title. */
 function surroundings(tell: (what: string) => void, locale: string): BlockSurroundings {

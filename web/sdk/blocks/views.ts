@@ -1,6 +1,6 @@
 /** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. All but words are loaded with the first of them. */
 
-import type { BlockViews, ComponentName } from './block-view.ts';
+import type { BlockViews } from './block-view.ts';
 import { later } from './later.tsx';
 import { Text } from './plain.tsx';
 
@@ -32,5 +32,3 @@ export const BLOCK_VIEWS: BlockViews = {
   datetime_slots: later('datetime_slots'),
   form: later('form'),
 };
-
-export const DRAWN_COMPONENTS = Object.keys(BLOCK_VIEWS) as ComponentName[];

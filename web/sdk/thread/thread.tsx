@@ -78,6 +78,12 @@ function Earlier({ conversation, scene }: Pick<ThreadProps, 'conversation' | 'sc
   );
 }
 
+/** Begins to load what reads Markdown. */
+function Reader({ scene }: Pick<ThreadProps, 'scene'>) {
+  useLazy(loadMarkdown, scene.around);
+  return null;
+}
+
 /** Says once that an answer begins and that it is complete; a log that is read aloud with every word helps nobody. */
 function useAnnouncements(isBusy: boolean, scene: Scene): void {
   const before = useRef(isBusy);
@@ -145,17 +151,17 @@ export function Thread({ conversation, scene }: ThreadProps) {
   const said = state.turns.findLast((turn) => questionOf(turn, scene) !== undefined)?.turnId;
   const { isAtEnd, toEnd } = useBottom(box, items[0]?.key, said, state);
   useAnnouncements(isBusy, scene);
-  // An answer may come soon.
-  useLazy(loadMarkdown, scene.around);
   const draw = useDrawn({ around: scene.around, answers, calls: state.calls }, scene);
   const again = askedBefore(items);
+  const isEmpty = items.length === 0 && state.history.phase !== 'reading';
   return (
     <div class="thread-place">
+      {isEmpty ? null : <Reader scene={scene} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
       <div class="thread" part="thread" ref={box} role="log" aria-label={scene.words.assistant} aria-busy={isBusy} tabIndex={0}>
         <div class="items">
           <Earlier conversation={conversation} scene={scene} />
-          {items.length === 0 && state.history.phase !== 'reading' ? (
+          {isEmpty ? (
             <Welcome scene={scene} />
           ) : (
             items.map((item) => draw(item, item.key === newest, item.key === lastSaid, item.key === newest ? again : undefined))

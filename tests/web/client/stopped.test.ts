@@ -1,0 +1,189 @@
+/** Several tabs of one app, of which the one that leads stops, as behind a dialog of its page: another one leads, and nothing is lost or done twice. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { eventually } from '../../support/eventually.ts';
+import { type Tab, Tabbed } from './tabbed.ts';
+
+const done = (by: string, agreed: object = {}) => [{ invocation_id: 'inv_1', status: 'ok', result: { by }, ...agreed }];
+const stateIn = ({ assistant }: Tab) => assistant.conversation.store.get().context;
+
+/** Ten seconds, from when a tab asked the one that leads for something. */
+async function silent({ clock }: Tabbed): Promise<void> {
+  await eventually(() => clock.waitingMs.includes(10_000));
+  clock.pass(10_000);
+}
+
+describe('CLIENT-35: a tab that leads and has stopped', () => {
+  /** The second tab runs what it was asked for, and the first one, which leads, hears nothing any more. */
+  async function stopped(t: TestContext, text: string) {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    tabbed.isHolding = true;
+    second.assistant.conversation.say(text);
+    if (text === 'Move.') {
+      await tabbed.until(() => second.call()?.phase === 'asking');
+      second.assistant.conversation.confirm('inv_1');
+    }
+    await tabbed.until(() => tabbed.held.length === 1);
+    return { tabbed, first, second, wake: first.stop() };
+  }
+
+  test('keeps no outcome from the service: the tab that ran the action leads from then on, and the other follows it once it wakes', async (t) => {
+    for (const [text, agreed] of [
+      ['Look.', {}],
+      ['Move.', { confirmed: true }],
+    ] as const) {
+      const { tabbed, first, second, wake } = await stopped(t, text);
+      tabbed.held[0]?.();
+      await tabbed.until(() => second.call()?.phase === 'settled');
+      wake();
+      await tabbed.until(() => first.call()?.phase === 'settled');
+      assert.deepEqual(tabbed.results[0], done('second', agreed)[0]);
+      assert.equal(tabbed.ran.length, 1);
+      const before = tabbed.chats.length;
+      first.assistant.conversation.say('Look.');
+      await tabbed.until(() => tabbed.chats.length > before);
+      const { turns } = second.assistant.conversation.store.get().context;
+      assert.ok(
+        turns.some(({ turnId }) => turnId === tabbed.chats.at(-1)?.turn_id),
+        'sent by the tab that leads now',
+      );
+    }
+  });
+
+  test('keeps no outcome from a tab that was opened meanwhile, and leads then', async (t) => {
+    const { tabbed, second } = await stopped(t, 'Move.');
+    const third = await tabbed.open('third');
+    third.assistant.conversation.say('Look.');
+    await eventually(() => tabbed.clock.waitingMs.includes(10_000));
+    tabbed.held[0]?.();
+    await tabbed.until(() => second.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran[0], tabbed.results[0]], ['move in second', done('second', { confirmed: true })[0]]);
+  });
+
+  test('loses its place only where it is silent for ten seconds', async (t) => {
+    const { tabbed, first, second, wake } = await stopped(t, 'Look.');
+    tabbed.held[0]?.();
+    await setImmediate();
+    await setImmediate();
+    tabbed.clock.pass(9_000);
+    wake();
+    await tabbed.until(() => second.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran, tabbed.results], [['look in second'], done('second')]);
+    tabbed.clock.pass(10_000);
+    // It leads still: what is said there is sent by itself.
+    second.stop();
+    const before = tabbed.chats.length;
+    first.assistant.conversation.say('Move.');
+    await tabbed.until(() => tabbed.chats.length > before);
+  });
+
+  test('tells once it wakes what came of an action that it had begun, and the action runs once', async (t) => {
+    for (const [text, agreed] of [
+      ['Look.', {}],
+      ['Move.', { confirmed: true }],
+    ] as const) {
+      const tabbed = await new Tabbed(t).start();
+      const first = await tabbed.open('first');
+      const second = await tabbed.open('second');
+      tabbed.isHolding = true;
+      first.assistant.conversation.say(text);
+      if (text === 'Move.') {
+        await tabbed.until(() => first.call()?.phase === 'asking');
+        first.assistant.conversation.confirm('inv_1');
+      }
+      await tabbed.until(() => tabbed.held.length === 1 && second.call()?.phase === 'running');
+      const wake = first.stop();
+      second.assistant.conversation.say('And then?');
+      await silent(tabbed);
+      await tabbed.until(() => stateIn(second).turns.some(({ payload }) => payload.message?.text === 'And then?'));
+      // It ends before the tab hears that it leads no more.
+      tabbed.held[0]?.();
+      await setImmediate();
+      wake();
+      await tabbed.until(() => second.call()?.phase === 'settled');
+      const name = text === 'Look.' ? 'look' : 'move';
+      assert.deepEqual([tabbed.ran, tabbed.results], [[`${name} in first`], done('first', agreed)]);
+      await tabbed.until(() => first.call()?.phase === 'settled');
+    }
+  });
+
+  test('is not waited for where it sleeps for longer than its action may take: nobody knows, and it does nothing again when it wakes', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    tabbed.isHolding = true;
+    first.assistant.conversation.say('Move.');
+    await tabbed.until(() => first.call()?.phase === 'asking');
+    first.assistant.conversation.confirm('inv_1');
+    await tabbed.until(() => tabbed.held.length === 1 && second.call()?.phase === 'running');
+    const wake = first.stop();
+    second.assistant.conversation.say('And then?');
+    await silent(tabbed);
+    await tabbed.until(() => tabbed.results.length === 1);
+    tabbed.held[0]?.();
+    wake();
+    await tabbed.until(() => first.call()?.phase === 'settled');
+    assert.deepEqual(tabbed.ran, ['move in first']);
+    assert.match(tabbed.results[0]?.error ?? '', /Whether it was done is not known/);
+    assert.equal(tabbed.results.length, 1);
+  });
+
+  test('opens no conversation that another tab asks for: that one does, and what was said goes there', async (t) => {
+    for (const id of ['cnv_0', undefined]) {
+      const tabbed = await new Tabbed(t).start();
+      const first = await tabbed.open('first');
+      const second = await tabbed.open('second');
+      first.assistant.conversation.say('Move.');
+      await tabbed.until(() => second.call()?.phase === 'asking');
+      const wake = first.stop();
+      second.assistant.open(id);
+      await silent(tabbed);
+      await tabbed.until(() => stateIn(second).conversationId === id && stateIn(second).turns.length === 0);
+      wake();
+      await tabbed.until(() => stateIn(first).conversationId === id && stateIn(first).turns.length === 0);
+      first.assistant.conversation.say('Look.');
+      await tabbed.until(() => tabbed.chats.length === 2);
+      assert.equal(tabbed.chats[1]?.conversation_id, id);
+    }
+  });
+
+  test('leads no more where another tab is only looked at', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    const wake = first.stop();
+    second.assistant.wake();
+    await silent(tabbed);
+    await setImmediate();
+    second.assistant.conversation.say('Move.');
+    await tabbed.until(() => second.call()?.phase === 'asking');
+    wake();
+    await tabbed.until(() => first.call()?.phase === 'asking');
+  });
+
+  test('is followed by another one as often as that happens, in turn', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    const wakeFirst = first.stop();
+    second.assistant.wake();
+    await silent(tabbed);
+    await setImmediate();
+    wakeFirst();
+    await setImmediate();
+    const wakeSecond = second.stop();
+    first.assistant.wake();
+    await silent(tabbed);
+    await setImmediate();
+    wakeSecond();
+    // It stops again before the other one has heard of it.
+    first.stop();
+    second.assistant.conversation.say('Look.');
+    await silent(tabbed);
+    await tabbed.until(() => second.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran, tabbed.results], [['look in second'], done('second')]);
+  });
+});
