@@ -46,7 +46,7 @@ export class TabTeam {
   readonly name: string;
   /** This tab, as the others know it. */
   readonly own: string;
-  /** Of what began here, by its call: it is told once, also where the tab led meanwhile and does no more. */
+  /** What came of the actions that began here, by call: told once, also where the tab led meanwhile and does no more. */
   readonly outcomes = new Map<string, Promise<ActionOutcome>>();
   readonly #tabs: Tabs;
   readonly #clock: Clock;

@@ -164,7 +164,7 @@ describe('CLIENT-35: a tab that leads and has stopped', () => {
     await tabbed.until(() => first.call()?.phase === 'asking');
   });
 
-  test('is followed by another one as often as that happens, in turn', async (t) => {
+  test('is followed by another one as often as that happens, one after the other', async (t) => {
     const tabbed = await new Tabbed(t).start();
     const first = await tabbed.open('first');
     const second = await tabbed.open('second');
