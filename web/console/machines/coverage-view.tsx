@@ -73,13 +73,36 @@ export function CoverageView({ machine, active }: CoverageViewProps) {
           onChange={(value) => ask({ hours: Number(value) })}
         />
         <WordedSelect before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
-        {on === 'picture' && <span>Dashed and amber: never.</span>}
+        {on === 'picture' && <Legend />}
         {apps?.length === 0 && <span>There is no app yet.</span>}
       </div>
       {app !== undefined && (
         <Counts machine={machine} active={active} on={on} path={`/apps/${encodeURIComponent(app)}/traces/coverage?hours=${hours}`} />
       )}
     </>
+  );
+}
+
+/** As often as each look stands for, from never on. */
+const LEGEND = [
+  ['is-never', 'never'],
+  ['is-hit-1', '1 to 9 times'],
+  ['is-hit-2', '10 to 99'],
+  ['is-hit-3', '100 and more'],
+] as const;
+
+function Legend() {
+  return (
+    <ul class="waterfall-legend" aria-label="What the looks say">
+      {LEGEND.map(([look, words]) => (
+        <li key={look}>
+          <svg width="24" height="10" aria-hidden="true">
+            <path d="M0 5h24" class={`edge ${look}`} />
+          </svg>
+          {words}
+        </li>
+      ))}
+    </ul>
   );
 }
 

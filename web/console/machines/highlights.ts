@@ -10,8 +10,8 @@ export interface Move {
   readonly to?: string;
   readonly event: string;
   readonly guard?: string;
-  /** Its step, from 1 on; absent where the step stands alone. */
-  readonly at?: number;
+  /** The number of its step, as the list beside the picture has it. */
+  readonly at: number;
 }
 
 export interface Highlights {
@@ -51,8 +51,14 @@ export function changedRegion(way: WalkedWay, at: number): string {
   return (regions.findLast(({ taken }) => taken?.to !== undefined) ?? regions.at(-1))?.region ?? '';
 }
 
-/** After the first `at` steps. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
-export function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
+/** After the first `at` steps, which `numberOf` gives the numbers of their list. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
+export function highlightsOf(
+  way: WalkedWay,
+  at: number,
+  active: ReadonlySet<string>,
+  region: string,
+  numberOf = (index: number) => index + 1,
+): Highlights {
   const prefix = region === '' ? '' : `${region}.`;
   const own = (state: string) => (region === '' ? state : withoutRegion(state));
   const trail = way.steps
@@ -63,7 +69,9 @@ export function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<str
       if (asked === undefined || taken === undefined) return [];
       const last = asked.questions.at(-1);
       const to = taken.to === undefined ? {} : { to: own(taken.to) };
-      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}), at: index + 1 }];
+      return [
+        { event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}), at: numberOf(index) },
+      ];
     })
     .reverse();
   const inside = [...active].filter((state) => state.startsWith(prefix)).map(own);

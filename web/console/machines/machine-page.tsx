@@ -5,9 +5,10 @@ import { useRoute } from 'preact-iso';
 import { simulatedMachine } from '../../../machines/simulator/walk.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../parts/card.tsx';
+import { Version } from '../parts/copy-button.tsx';
 import { Page } from '../shell/page.tsx';
 import { Simulator } from '../simulator/simulator.tsx';
-import type { MachineAnswer } from './state-table.tsx';
+import { DECIDES, type MachineAnswer } from './state-table.tsx';
 
 const CRUMBS = [{ label: 'Machines', href: '/console/machines' }];
 
@@ -29,6 +30,7 @@ export function MachinePage() {
 function Facts({ name, version, table }: MachineAnswer) {
   return (
     <>
+      <span>{DECIDES[name]}</span>
       <span>
         <code>{name}</code>
       </span>
@@ -39,7 +41,7 @@ function Facts({ name, version, table }: MachineAnswer) {
         <b>{table.events.length}</b> events
       </span>
       <span>
-        Version <code>{version}</code>
+        Version <Version version={version} />
       </span>
     </>
   );

@@ -49,7 +49,7 @@ function StepOfMove({ step, error }: MoveReply) {
   );
 }
 
-const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
+const REDIS_WORDS = { connected: 'Redis is connected.', away: 'Redis is away.', none: 'One process, without Redis.' } as const;
 
 export function NodesPage() {
   const { answer, error, reload } = useAsked<NodesAnswer>('/nodes', POLLED);
@@ -70,6 +70,7 @@ export function NodesPage() {
       {draining !== undefined && (
         <DrainDialog
           node={draining}
+          isOnly={answer?.nodes.length === 1}
           onEnd={() => {
             drain(undefined);
             reload();
@@ -80,13 +81,16 @@ export function NodesPage() {
   );
 }
 
-const WATCHED = 'Watched are the model, the apps’ own servers, knowledge, mails, credit, the disk, Redis and the replica.';
-
+/** Only what there is: one process has no Redis that could fail. */
 function Facts({ redis, conditions }: NodesAnswer) {
   return (
     <>
-      {conditions.length === 0 && <span>Nothing is known to be wrong. {WATCHED}</span>}
+      {conditions.length === 0 && <span>Nothing is known to be wrong.</span>}
       <span>{REDIS_WORDS[redis ?? 'none']}</span>
+      <span>
+        Watched: the model, the apps’ own servers, knowledge, mails, credit, the disk{redis === null ? '' : ', Redis'} and, where there is
+        one, the replica.
+      </span>
     </>
   );
 }
@@ -129,9 +133,12 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
         <a href={`/console/nodes?${new URLSearchParams(isChosen ? others : { ...others, node: id })}`}>
           {isChosen ? 'What is at work everywhere' : 'Only what is at work here'}
         </a>
-        <button type="button" class="button bare" disabled={state === 'draining'} onClick={onDrain}>
-          Drain<span class="unseen"> {name}</span>
-        </button>
+        <span class="node-drain">
+          <button type="button" class="button" disabled={state === 'draining'} onClick={onDrain}>
+            Drain…<span class="unseen"> {name}</span>
+          </button>
+          <small>{state === 'draining' ? 'It ends its turns and exits.' : 'Takes it out of service: its turns end first.'}</small>
+        </span>
         <details class="node-more">
           <summary>Address and process</summary>
           <dl class="call-facts">
@@ -160,7 +167,14 @@ function Named({ name, isThis }: { readonly name: string; readonly isThis: boole
   );
 }
 
-function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd: () => void }) {
+interface DrainProps {
+  readonly node: NodeEntry;
+  /** Nobody else serves. */
+  readonly isOnly: boolean;
+  readonly onEnd: () => void;
+}
+
+function DrainDialog({ node, isOnly, onEnd }: DrainProps) {
   const act = useAct();
   const send = async () => {
     await ask('POST', `/nodes/${encodeURIComponent(node.id)}/drain`);
@@ -170,8 +184,10 @@ function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd
     <Confirm title={`Drain ${node.name}?`} verb="Drain it" keep="Cancel" act={act} onConfirm={() => act.run(send)} onClose={onEnd}>
       <p class="hint">
         It takes no new connections, lets turns end for 30 seconds at most, and exits. A supervisor starts it again; without one it stays
-        away.
-        {node.self && ' It is the node that answers this page.'}
+        away.{' '}
+        {isOnly
+          ? 'It is the only node: until it is back nobody is served, this page included.'
+          : `The other nodes serve meanwhile.${node.self ? ' It is the node that answers this page.' : ''}`}
       </p>
     </Confirm>
   );
