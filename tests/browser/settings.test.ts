@@ -46,7 +46,7 @@ test('APPS-5: keys are made and revoked, the identity secret is shown and rotate
   const keys = page.getByRole('region', { name: 'Keys' });
   await keys.getByRole('button', { name: 'New test key' }).click();
   await keys.getByRole('listitem').nth(2).waitFor();
-  await keys.getByRole('button', { name: 'Revoke rd_pk_live' }).click();
+  await keys.getByRole('button', { name: 'Revoke… rd_pk_live' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
   await keys.getByRole('listitem').filter({ hasText: 'rd_pk_live' }).waitFor({ state: 'detached' });
   const secret = page.getByRole('region', { name: 'Identity secret' });

@@ -100,7 +100,7 @@ interface NodeCardsProps {
   readonly onDrain: (node: NodeEntry) => void;
 }
 
-/** One card each: what it does now; what it is, folded. */
+/** One card each. */
 function NodeCards({ nodes, onDrain }: NodeCardsProps) {
   return (
     <section class="node-cards" aria-label="Nodes">
@@ -119,13 +119,16 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
   return (
     <section class="card" aria-label={name}>
       <h2>
-        <Named name={name} isThis={self} />
+        <span>
+          <Named name={name} isThis={self} /> <code class="quiet selectable">{id}</code>
+        </span>
         <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span>
       </h2>
       <NumberList
         cells={[
           ['At work now', actors.toLocaleString('en'), 'turns and setup sessions'],
           ['Up for', heldFor(since), `since ${momentOf(since)}`],
+          ['Process', pid, url ?? 'not listening yet'],
           ...(cell === null ? [] : [['Cell', cell] as const]),
         ]}
       />
@@ -139,21 +142,6 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
           </button>
           <small>{state === 'draining' ? 'It ends its turns and exits.' : 'Takes it out of service: its turns end first.'}</small>
         </span>
-        <details class="node-more">
-          <summary>Address and process</summary>
-          <dl class="call-facts">
-            <dt>Address</dt>
-            <dd>
-              <code class="selectable">{url ?? 'not listening yet'}</code>
-            </dd>
-            <dt>Process</dt>
-            <dd>{pid}</dd>
-            <dt>Id</dt>
-            <dd>
-              <code class="selectable">{id}</code>
-            </dd>
-          </dl>
-        </details>
       </div>
     </section>
   );

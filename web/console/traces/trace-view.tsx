@@ -103,9 +103,7 @@ function Scrubber({ story, at, scale, go }: ScrubberProps) {
   const since = scale.clockOf(story[at]?.step.atMs ?? 0);
   return (
     <div class="span-row is-scrubber">
-      <span class="span-name">
-        Step {at + 1} of {story.length}
-      </span>
+      <span class="span-name">Step {at + 1}</span>
       <input
         type="range"
         class="scrubber"

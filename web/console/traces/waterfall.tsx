@@ -65,7 +65,7 @@ export function Waterfall({ spans, scale, label, atMs, onMoment, children }: Wat
             <span class="span-name">Together</span>
             <svg class="span-axis" aria-hidden="true">
               {scale.ticks.map(({ place, words }) => (
-                <text key={place} x={percent(place)} y="12" class={place > 0.92 ? 'is-last' : place < 0.04 ? 'is-first' : ''}>
+                <text key={place} x={percent(place)} y="12" class={place > 0.98 ? 'is-last' : place < 0.04 ? 'is-first' : ''}>
                   {words}
                 </text>
               ))}

@@ -49,8 +49,8 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
             )}
             {isOver && <TurnFacts app={app} turnId={turnId} />}
             <div class="row">
-              <Button label="Step through it" look="primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`} />
               <CopyButton text={command} label="Copy the steps as curl" />
+              <Button label="Step through it" look="primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`} />
             </div>
           </div>
         </>
