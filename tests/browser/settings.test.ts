@@ -30,6 +30,15 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await page.getByText('Messages a minute, theirs: 25').waitFor();
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');
   await look(page, 'settings');
+  // A label stands on the level of its field's first line.
+  for (const name of ['Name', 'Time zone', 'Messages a minute', 'Only people who are signed in']) {
+    const field = page.getByLabel(name, { exact: true });
+    const apart = await field.evaluate((input) => {
+      const [label, own] = [(input as HTMLInputElement).labels?.[0], input].map((part) => part?.getBoundingClientRect());
+      return label === undefined || own === undefined ? 99 : Math.abs(label.top + label.height / 2 - own.top - own.height / 2);
+    });
+    assert.ok(apart <= 2, `${name}: ${apart}`);
+  }
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });

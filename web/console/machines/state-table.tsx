@@ -30,9 +30,9 @@ export interface MachineAnswer {
 
 function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {
   const refused = refusals.map((code) => `refuses ${code}`);
-  if (kind === 'moves') return [...to.map((one) => (one === state ? 'stays' : one)), ...refused].join(' / ');
-  if (kind === 'stays') return ['stays', ...refused].join(' / ');
-  return kind === 'ignored' ? '·' : refused.join(' / ') || 'refused';
+  if (kind === 'moves') return [...to.map((one) => (one === state ? 'stays' : one)), ...refused].join(',\n');
+  if (kind === 'stays') return ['stays', ...refused].join(',\n');
+  return kind === 'ignored' ? '·' : refused.join(',\n') || 'refused';
 }
 
 /** What each machine decides, in one line. */

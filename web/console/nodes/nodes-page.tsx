@@ -83,14 +83,17 @@ export function NodesPage() {
 
 /** Only what there is: one process has no Redis that could fail. */
 function Facts({ redis, conditions }: NodesAnswer) {
+  const isFine = conditions.length === 0;
   return (
     <>
-      {conditions.length === 0 && <span>Nothing is known to be wrong.</span>}
+      {isFine && <span>Nothing is known to be wrong.</span>}
       <span>{REDIS_WORDS[redis ?? 'none']}</span>
-      <span>
-        Watched: the model, the apps’ own servers, knowledge, mails, credit, the disk{redis === null ? '' : ', Redis'} and, where there is
-        one, the replica.
-      </span>
+      {isFine && (
+        <span>
+          Watched: the model, the apps’ own servers, knowledge, mails, credit, the disk{redis === null ? '' : ', Redis'} and, where there is
+          one, the replica.
+        </span>
+      )}
     </>
   );
 }
