@@ -10,7 +10,7 @@ export interface Move {
   readonly to?: string;
   readonly event: string;
   readonly guard?: string;
-  /** The number of its step, as the list beside the picture has it. */
+  /** The number of its step, from 1 on. */
   readonly at: number;
 }
 
@@ -51,14 +51,8 @@ export function changedRegion(way: WalkedWay, at: number): string {
   return (regions.findLast(({ taken }) => taken?.to !== undefined) ?? regions.at(-1))?.region ?? '';
 }
 
-/** After the first `at` steps, which `numberOf` gives the numbers of their list. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
-export function highlightsOf(
-  way: WalkedWay,
-  at: number,
-  active: ReadonlySet<string>,
-  region: string,
-  numberOf = (index: number) => index + 1,
-): Highlights {
+/** After the first `at` steps. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
+export function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
   const prefix = region === '' ? '' : `${region}.`;
   const own = (state: string) => (region === '' ? state : withoutRegion(state));
   const trail = way.steps
@@ -69,9 +63,7 @@ export function highlightsOf(
       if (asked === undefined || taken === undefined) return [];
       const last = asked.questions.at(-1);
       const to = taken.to === undefined ? {} : { to: own(taken.to) };
-      return [
-        { event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}), at: numberOf(index) },
-      ];
+      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}), at: index + 1 }];
     })
     .reverse();
   const inside = [...active].filter((state) => state.startsWith(prefix)).map(own);

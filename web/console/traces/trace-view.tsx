@@ -167,10 +167,10 @@ function ScenePicture({ scene, story, replayed, places }: ScenePictureProps) {
   }
   const explained = replayed !== undefined && index < replayed.way.steps.length;
   const numbers = new Map(story.flatMap((one, at) => (one.trace === trace ? [[one.index, at + 1] as const] : [])));
-  const numberOf = (own: number) => numbers.get(own) ?? 0;
-  const highlights: Highlights = explained
-    ? highlightsOf(replayed.way, index + 1, active, region, numberOf)
-    : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type, at: numberOf(index) }] };
+  const { trail, ...lit }: Highlights = explained
+    ? highlightsOf(replayed.way, index + 1, active, region)
+    : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type, at: index + 1 }] };
+  const highlights = { ...lit, trail: trail.map((move) => ({ ...move, at: numbers.get(move.at - 1) ?? 0 })) };
   return (
     <>
       <div class="regions-and-picture">
