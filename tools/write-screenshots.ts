@@ -101,7 +101,7 @@ async function askedTurn(it: ScriptedChat): Promise<Asked> {
 function scenesOf(appId: string, { turnId, conversationId }: Asked): readonly Scene[] {
   const coverage = async (page: Page) => {
     await page.getByText('Coverage', { exact: true }).click();
-    await page.locator('.edge.is-never').first().waitFor({ state: 'attached' });
+    await page.locator('.drawing .edge.is-never').first().waitFor({ state: 'attached' });
   };
   return [
     { name: 'machines', path: '/console/machines', title: 'Machines' },

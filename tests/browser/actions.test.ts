@@ -66,7 +66,15 @@ test('DECLARED-1: actions and screens, declared beside the build, with what diff
   await row(page, 'get_order_status').getByText('in both').waitFor();
   await row(page, 'open_chat').getByText('in the build').waitFor();
   await row(page, 'search_teas').getByText('waits for a key').waitFor();
+  await page.getByRole('region', { name: 'Builds' }).getByText('registers 2 actions and 2 screens').waitFor();
+  await page.getByRole('button', { name: 'Open chat' }).click();
+  const chosen = (name: string) => page.getByRole('region', { name, exact: true });
+  for (const words of ['Opens the chat.', 'It reads: it runs at once.', 'nothing'])
+    await chosen('open_chat').getByText(words, { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Search teas' }).click();
+  for (const words of ['GET https://api.example.com/teas?q={{param.query}}', 'query string']) {
+    await chosen('search_teas').getByText(words, { exact: false }).first().waitFor();
+  }
   await page.getByRole('region', { name: 'Key' }).getByText(`Ask ${HOSTILE} for it`).waitFor();
   await look(page, 'actions');
   for (const colorScheme of ['light', 'dark'] as const) {

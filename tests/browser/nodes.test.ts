@@ -20,7 +20,8 @@ test('NODES-1: nodes and live actors are shown as they change, each actor with i
   const { page } = await signedIn('/console/nodes', { bypassCSP: true });
   await waitForPage(page, 'Nodes');
   await page.getByText('Nothing is known to be wrong.').waitFor();
-  await page.getByText('One process, which needs no Redis').waitFor();
+  await page.getByText('One process, without Redis.').waitFor();
+  assert.equal(await page.locator('.facts').getByText('Redis').count(), 1, 'what is not there is not watched');
   await page.getByText('Nothing is at work.').waitFor();
   const { wait, open } = gate();
   it.script([{ text: 'One moment.' }, { wait }, { text: ' Done.' }]);
@@ -139,9 +140,12 @@ test('REPLAY-1: a move is stepped through from its row on the page of nodes', as
 test('NODES-3: a node is drained once a person has said yes; a service that is away leaves what is shown', async (t) => {
   const { signedIn } = await openWorld(t);
   const { page } = await signedIn('/console/nodes');
-  await page.getByRole('button', { name: 'Drain node' }).click();
+  const drain = page.getByRole('button', { name: 'Drain… node' });
+  await page.getByText('Takes it out of service: its turns end first.').waitFor();
+  await drain.click();
+  await page.getByText('It is the only node').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Drain node' }).click();
+  await drain.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Drain it' }).click();
   await page.getByRole('alert').first().waitFor();
   assert.ok(await page.getByRole('region', { name: 'Nodes' }).isVisible());

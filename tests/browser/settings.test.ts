@@ -30,6 +30,15 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await page.getByText('Messages a minute, theirs: 25').waitFor();
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');
   await look(page, 'settings');
+  // A label stands on the level of its field's first line.
+  for (const name of ['Name', 'Time zone', 'Messages a minute', 'Only people who are signed in']) {
+    const field = page.getByLabel(name, { exact: true });
+    const apart = await field.evaluate((input) => {
+      const [label, own] = [(input as HTMLInputElement).labels?.[0], input].map((part) => part?.getBoundingClientRect());
+      return label === undefined || own === undefined ? 99 : Math.abs(label.top + label.height / 2 - own.top - own.height / 2);
+    });
+    assert.ok(apart <= 2, `${name}: ${apart}`);
+  }
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });
@@ -46,7 +55,7 @@ test('APPS-5: keys are made and revoked, the identity secret is shown and rotate
   const keys = page.getByRole('region', { name: 'Keys' });
   await keys.getByRole('button', { name: 'New test key' }).click();
   await keys.getByRole('listitem').nth(2).waitFor();
-  await keys.getByRole('button', { name: 'Revoke rd_pk_live' }).click();
+  await keys.getByRole('button', { name: 'Revoke… rd_pk_live' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
   await keys.getByRole('listitem').filter({ hasText: 'rd_pk_live' }).waitFor({ state: 'detached' });
   const secret = page.getByRole('region', { name: 'Identity secret' });

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { MACHINES } from '../../machines/index.ts';
 import { AGENT_STEPS, type AgentStepId, EVENT_STATUSES, type EventStatus, STEP_IDS, type StepId } from '../../protocol/setup/steps.ts';
 import { openWorld, waitForPage } from './browser.ts';
+import { look } from './look.ts';
 
 function events(page: Page) {
   return page.getByRole('region', { name: 'Events' });
@@ -294,3 +296,28 @@ test('WALK-6: the picture of a panel follows the region that moved, and says wha
   await withEvents.press('Enter');
   await page.locator('.label.is-lit').getByText('step.reported').waitFor();
 });
+
+test('WALK-7: the list of machines says what each decides and tells versions in seven characters, also on a phone', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines', { bypassCSP: true });
+  await waitForPage(page, 'Machines');
+  const rows = page.locator('tbody tr');
+  await rows.first().waitFor();
+  assert.equal(await rows.count(), MACHINES.length);
+  assert.equal((await rows.locator('td:nth-child(2)').allTextContents()).filter((words) => words === '').length, 0);
+  for (const version of await rows.locator('td:last-child code').all()) {
+    const [short, whole] = [await version.textContent(), await version.getAttribute('title')];
+    assert.match(whole ?? '', /^[0-9a-f]{16}$/);
+    assert.equal(short, whole?.slice(0, 7));
+  }
+  await look(page, 'machines');
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.waitForFunction(FITS);
+  await page.getByRole('link', { name: 'Chat turn' }).click();
+  await waitForPage(page, 'Chat turn');
+  await page.locator('.facts').getByText('One answer:').waitFor();
+  await page.waitForFunction(FITS);
+});
+
+const FITS =
+  'document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll(".scroll-x")].every((part) => part.scrollWidth <= part.clientWidth)';

@@ -167,6 +167,71 @@ test('REPLAY-1, TRACE-9: a write that failed at the app’s backend is traced fr
   await happened(page).getByText('failed', { exact: true }).first().waitFor();
 });
 
+/** Where the slider's knob can go, beside the chart: how far the edges are apart, in pixels. */
+const EDGES = `(() => {
+  const [slider, chart] = ['.scrubber', '.waterfall .span-bars'].map((part) => document.querySelector(part).getBoundingClientRect());
+  const knob = parseFloat(getComputedStyle(document.querySelector('.scrubber')).getPropertyValue('--knob'));
+  return [slider.left + knob / 2 - chart.left, slider.right - knob / 2 - chart.right].map(Math.abs);
+})()`;
+
+/** Rows of the list that are cut at the top or at the bottom of it, or of the chart above its axis. */
+const CUT = `(() => [['.scenes', '.scenes > li', undefined], ['.waterfall > ol', '.span-item', '.span-foot']].flatMap(([frame, rows, foot]) => {
+  const { top, bottom } = document.querySelector(frame).getBoundingClientRect();
+  const end = foot === undefined ? bottom : Math.min(bottom, document.querySelector(foot).getBoundingClientRect().top);
+  const isCut = (row) => (row.top < top - 1 && row.bottom > top + 1) || (row.top < end - 1 && row.bottom > end + 1);
+  return [...document.querySelectorAll(rows)].map((row) => row.getBoundingClientRect()).filter(isCut).map(({ top }) => top);
+}))()`;
+
+test('REPLAY-8: list, axis, bars and slider have one clock and one numbering, and no row is cut', async (t) => {
+  const { it, world, asked, agree } = await askedTurn(t);
+  await agree();
+  const { page } = await world.signedIn(`/console/traces/${it.app.appId}?conversation_id=${thread(asked)}`, { bypassCSP: true });
+  await waitForPage(page, TITLE);
+  await shown(page).waitFor();
+  const count = await steps(page).getByRole('listitem').count();
+  const isAt = (number: number) =>
+    steps(page)
+      .getByText(new RegExp(`^${number} of ${count}`))
+      .waitFor();
+  const slider = page.getByRole('slider', { name: 'Step' });
+  const rows = page.getByRole('list', { name: 'Where the time went' });
+  for (const height of [860, 700, 941]) {
+    await page.setViewportSize({ width: 1_360, height });
+    await page.waitForFunction(`(${CUT}).length === 0`);
+    assert.ok(
+      ((await page.evaluate(EDGES)) as number[]).every((apart) => apart < 1),
+      'the slider is as long as the chart',
+    );
+  }
+  assert.match((await rows.locator('.span-foot').first().textContent()) ?? '', /^Together0 ms/);
+  for (const line of [count - 1, 0, 2]) {
+    const listed = steps(page).getByRole('listitem').nth(line);
+    await listed.getByRole('button').click();
+    const since = await listed.locator('.scene-time').textContent();
+    assert.equal(await listed.locator('.scene-number').textContent(), String(line + 1));
+    await page.locator(`.scrubber[aria-valuetext="Step ${line + 1} of ${count}, ${since}"]`).waitFor();
+    await page.waitForFunction(`(${CUT}).length === 0`);
+  }
+  await slider.press('End');
+  await isAt(count);
+  await slider.press('ArrowLeft');
+  await isAt(count - 1);
+  await slider.press('Home');
+  await isAt(1);
+  await slider.press('End');
+  await isAt(count);
+  // Each number on the picture is that of a step that leads from state to state.
+  const numbers = (await page.locator('.drawing .hit-count text').allTextContents()).filter((words) => /^\d+$/.test(words));
+  assert.ok(numbers.includes(String(count)), numbers.join());
+  for (const number of numbers) {
+    const listed = steps(page)
+      .getByRole('listitem')
+      .filter({ has: page.getByText(number, { exact: true }) });
+    assert.match((await listed.locator('.scene-way').textContent()) ?? '', /^\w+ → \w+$/, number);
+  }
+  await look(page, 'trace-conversation');
+});
+
 test('REPLAY-7: all turns of a conversation are on one picture, each state with how many are in it', async (t) => {
   const { it, world, asked, agree } = await askedTurn(t);
   await agree();
@@ -176,6 +241,7 @@ test('REPLAY-7: all turns of a conversation are on one picture, each state with 
   const places = page.getByRole('list', { name: 'Where each instance is' });
   await places.getByText('completed').waitFor();
   await places.getByText('continued').waitFor();
+  await page.locator('.ring').nth(1).waitFor();
   assert.equal(await page.locator('.ring').count(), 2);
   assert.deepEqual(await axeFaults(page), []);
 });
@@ -215,9 +281,12 @@ test('REPLAY-6: the picture and the table of a machine tint what traffic has hit
   const { page } = await world.signedIn('/console/machines/chat-turn');
   await waitForPage(page, 'Chat turn');
   await page.getByText('Coverage', { exact: true }).click();
-  await page.locator('.edge.is-hit-1').first().waitFor();
+  await page.locator('.drawing .edge.is-hit-1').first().waitFor({ state: 'attached' });
   await page.locator('.hit-count').getByText('1×').first().waitFor();
-  await page.locator('.edge.is-never').first().waitFor();
+  await page.locator('.drawing .edge.is-never').first().waitFor({ state: 'attached' });
+  await page.locator('.state.is-never').getByText('completed', { exact: true }).waitFor();
+  assert.equal(await page.locator('.state.is-hit').getByText('answering', { exact: true }).count(), 1);
+  await page.getByRole('list', { name: 'What the looks say' }).getByText('never').waitFor();
   assert.deepEqual(await axeFaults(page), []);
   await look(page, 'coverage');
   await page.getByLabel('has hit in').selectOption('the last week');

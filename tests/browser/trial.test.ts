@@ -54,6 +54,10 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
     await times.getByText(words).first().waitFor();
   }
   await times.getByText('slowest').waitFor();
+  // One clock with the list: what was admitted for so long is opened then.
+  const opened = steps.getByRole('listitem').first();
+  assert.equal(await opened.locator('.scene-number').textContent(), '1');
+  assert.equal(await opened.locator('.scene-time').textContent(), await times.locator('.span-time').first().textContent());
   await page.getByRole('list', { name: 'What the colours say' }).getByText('look-up').waitFor();
   await times.getByRole('button', { name: /^Model to its end/ }).click();
   await times.getByText(/ in, \d+ out$/).waitFor();

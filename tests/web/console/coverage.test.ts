@@ -17,7 +17,8 @@ test('REPLAY-6: steps count at the edge or the row that is drawn for them, also 
     cell('invocation', 'pending.clean', 'expire', 'expired', 2),
     cell('chat-turn', 'answering', 'turn.stop', 'completed', 9),
   ]);
-  const { edges, rows } = hitsOf(invocation, cells);
+  const { edges, rows, states } = hitsOf(invocation, cells);
+  assert.deepEqual([...states].sort(), ['expired', 'pending', 'pending.clean']);
   assert.deepEqual([...edges], [[edgeKey('pending', 'expire', 'expired'), 2]]);
   assert.equal(rows.size, 0);
   const turn = picture('chat-turn');

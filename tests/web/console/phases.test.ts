@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Kept, KeptEvent } from '../../../machines/trace.ts';
 import { phasesOf } from '../../../web/console/traces/phases.ts';
-import { type Span, scaleOf, spansOf } from '../../../web/console/traces/spans.ts';
+import { msWords, type Span, scaleOf, spansOf } from '../../../web/console/traces/spans.ts';
+import { storyOf } from '../../../web/console/traces/traces.ts';
 
 const step = (atMs: number, event: KeptEvent, ...effects: KeptEvent[]) => ({ atMs, event, from: 'a', to: 'b', effects, node: '' });
 const rounds = (first: Kept, second: Kept) => ({
@@ -93,14 +94,30 @@ test('REPLAY-1: time that a machine spends in a state is a row, that in which a 
 
 test('TRIAL-5: the scale begins with the first bar, cuts long silences out and says how long they were, and its ticks are round', () => {
   const span = (fromMs: number, tookMs: number): Span => ({ kind: 'call', name: '', note: '', bars: [{ fromMs, tookMs }], facts: [] });
-  const plain = scaleOf([span(1_000, 400), span(1_400, 100)], []);
+  const plain = scaleOf([span(1_000, 400), span(1_400, 100)]);
   assert.deepEqual([plain.placeOf(1_000), plain.placeOf(1_500), plain.cuts.length, plain.wholeMs], [0, 1, 0, 500]);
   assert.deepEqual(
     plain.ticks.map(({ words }) => words),
     ['0 ms', '100 ms', '200 ms', '300 ms', '400 ms', '500 ms'],
   );
-  const cut = scaleOf([span(0, 100), span(60_000, 100)], []);
+  const cut = scaleOf([span(0, 100), span(60_000, 100)]);
   assert.deepEqual([cut.cuts.length, cut.cutMs, cut.wholeMs, cut.placeOf(60_100)], [1, 59_900, 200, 1]);
   assert.ok(cut.placeOf(30_000) <= cut.placeOf(60_000));
-  assert.equal(scaleOf([], []).wholeMs, 1);
+  assert.equal(scaleOf([]).wholeMs, 1);
+});
+
+test('REPLAY-8: steps and bars have one clock, whose zero is the earliest of both', () => {
+  const { steps } = rounds({ admittedMs: 47, preparedMs: 20, firstMs: 400 }, { preparedMs: 0, firstMs: 100 });
+  const trace = { machine: 'chat-turn', version: '', instance: '1', requestId: null, steps };
+  const spans = spansOf([trace]);
+  const scale = scaleOf(spans, storyOf([trace]));
+  assert.deepEqual(
+    steps.map(({ atMs }) => scale.clockOf(atMs)),
+    ['47 ms', '547 ms', '797 ms', '807 ms', '947 ms'],
+  );
+  assert.deepEqual([spans[0]?.name, scale.clockOf(spans[0]?.bars[0].fromMs ?? 0), scale.placeOf(1_900)], ['Admission', '0 ms', 1]);
+});
+
+test('REPLAY-8: a time is told in the unit that people read it in', () => {
+  assert.deepEqual([402, 1_840, 59_900, 125_000, 11_040_000].map(msWords), ['402 ms', '1.84 s', '1 min 0 s', '2 min 5 s', '3 h 4 min']);
 });

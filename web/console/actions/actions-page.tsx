@@ -27,7 +27,7 @@ import {
   screenMark,
   titleOf,
 } from './declared.ts';
-import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
+import { DefinitionCard, DefinitionFacts, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { TrialCard } from './trial-card.tsx';
 
 /** An app has 200 actions in service; archived ones may come on top, and are left out here. */
@@ -129,16 +129,16 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
             <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
           </h2>
           <div class="card-body">
-            {row.declared !== undefined && <p>{row.declared.description}</p>}
+            <DefinitionFacts kind={kind} definition={declared === undefined ? (row.build ?? row.newest ?? {}) : definitionOf(declared)} />
             <p class="hint">{markOf(row).what}</p>
             {row.build === undefined && row.newest !== undefined && (
-              <details open={declared === undefined}>
+              <details>
                 <summary>As the newest build registers it</summary>
                 <pre class="definition">{JSON.stringify(row.newest, null, 2)}</pre>
               </details>
             )}
             {row.build !== undefined && (
-              <details open={declared === undefined}>
+              <details>
                 <summary>As the build registers it</summary>
                 <pre class="definition">{JSON.stringify(row.build, null, 2)}</pre>
               </details>

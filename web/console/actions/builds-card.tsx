@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>>
 /** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
 export function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
   if (manifest === null && newest === null) return <p class="card card-empty">No build has called in yet.</p>;
+  if (manifest !== null && newest === null) return <OnlyBuild build={manifest} />;
   const rows = [
     ...(newest === null ? [] : [{ build: newest, counts: false }]),
     ...(manifest === null ? [] : [{ build: manifest, counts: true }]),
@@ -54,6 +55,18 @@ export function BuildsCard({ builds: { manifest, newest } }: { readonly builds: 
       </Scrolling>
       {newest !== null && <p class="card-foot hint">{UNPROVEN}</p>}
     </Card>
+  );
+}
+
+function OnlyBuild({ build: { sdk, document, last_seen_at: seenAt, standing, hours } }: { readonly build: Manifest }) {
+  return (
+    <section class="card card-foot row" aria-label="Builds">
+      <b>{buildName(sdk)}</b>
+      <span>
+        registers {counted(document.actions.length, 'action')} and {counted(document.routes.length, 'screen')}, called in {momentOf(seenAt)}
+      </span>
+      <span class="hint">{REASONS[standing](hours)}</span>
+    </section>
   );
 }
 

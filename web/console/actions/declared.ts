@@ -39,6 +39,19 @@ export function rowsOf<Declared extends { readonly name: string; readonly archiv
   }));
 }
 
+interface Param {
+  readonly name: string;
+  readonly type?: string;
+  readonly required?: boolean;
+  readonly description?: string;
+}
+
+/** A declaration lists its parameters, a build names them. */
+export function paramsOf({ params = [] }: Definition): readonly Param[] {
+  if (Array.isArray(params)) return params as Param[];
+  return Object.entries(params as Readonly<Record<string, Omit<Param, 'name'>>>).map(([name, param]) => ({ ...param, name }));
+}
+
 /** What the service adds to a definition that was declared. */
 const ADDED: ReadonlySet<string> = new Set([
   'id',

@@ -9,7 +9,7 @@ import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
-import type { Definition } from './declared.ts';
+import { type Definition, paramsOf } from './declared.ts';
 
 export type Kind = 'actions' | 'screens';
 
@@ -87,7 +87,7 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
       onSaved(undefined);
     });
   return (
-    <Card title={isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'As it was declared'} label="Definition">
+    <Card title={isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'Change it'} label="Definition">
       <Form
         look="card-body definition-form"
         act={act}
@@ -111,6 +111,48 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
         />
       </Form>
     </Card>
+  );
+}
+
+const EFFECTS: Readonly<Record<string, string>> = {
+  read: 'It reads: it runs at once.',
+  write: 'It changes something: the person agrees first.',
+  destructive: 'It destroys something: the person agrees first.',
+};
+
+/** What people ask of a definition first; all of it is its JSON. */
+export function DefinitionFacts({ kind, definition }: { readonly kind: Kind; readonly definition: Definition }) {
+  const { description, risk = 'read', method, url_template: url } = definition;
+  const params = paramsOf(definition);
+  return (
+    <>
+      <p>{String(description ?? '')}</p>
+      {kind === 'actions' && (
+        <dl class="call-facts">
+          <dt>Does</dt>
+          <dd>{EFFECTS[String(risk)] ?? String(risk)}</dd>
+          {url !== undefined && (
+            <>
+              <dt>Calls</dt>
+              <dd>
+                <code>
+                  {String(method)} {String(url)}
+                </code>
+              </dd>
+            </>
+          )}
+          <dt>Takes</dt>
+          <dd>
+            {params.length === 0 && 'nothing'}
+            {params.map(({ name, type, required, description: what }) => (
+              <p key={name}>
+                <code>{name}</code> <small>{[type ?? 'string', ...(required === true ? [] : ['may be left out'])].join(', ')}</small> {what}
+              </p>
+            ))}
+          </dd>
+        </dl>
+      )}
+    </>
   );
 }
 

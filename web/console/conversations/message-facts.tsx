@@ -5,7 +5,7 @@ import type { KeptFailure } from '../../../protocol/runtime/states.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
-import { spansOf } from '../traces/spans.ts';
+import { scaleOf, spansOf } from '../traces/spans.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
 import { Waterfall } from '../traces/waterfall.tsx';
@@ -78,7 +78,7 @@ function TurnPhases({ app, query }: { readonly app: string; readonly query: stri
   const { answer, error } = useAsked<TracesAnswer>(`${appPath(app)}/traces?${query}`);
   if (error !== undefined) return <p class="hint">{error.status === 404 ? 'No steps are kept of this turn any more.' : error.message}</p>;
   const spans = answer === undefined ? [] : spansOf(tracesOf(answer));
-  return spans.length === 0 ? null : <Waterfall spans={spans} label="Where the time of the turn went" />;
+  return spans.length === 0 ? null : <Waterfall spans={spans} scale={scaleOf(spans)} label="Where the time of the turn went" />;
 }
 
 /** Why; what the person saw of it stands in the thread. */

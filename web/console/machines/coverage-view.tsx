@@ -28,11 +28,6 @@ const SHOWN_ON = [
 ] as const;
 const HOURS_DEFAULT = 24;
 
-interface CoverageViewProps {
-  readonly machine: MachineAnswer;
-  readonly active: ReadonlySet<string>;
-}
-
 interface Choices {
   /** '': the first app. */
   readonly app: string;
@@ -53,7 +48,7 @@ function useChoices(): readonly [Choices, (change: Partial<Choices>) => void] {
   return [asked, (change) => hold((before) => ({ ...before, ...change }))];
 }
 
-export function CoverageView({ machine, active }: CoverageViewProps) {
+export function CoverageView({ machine }: { readonly machine: MachineAnswer }) {
   const apps = useApps();
   const [{ app: chosen, hours, on }, ask] = useChoices();
   const app = chosen || apps?.[0]?.id;
@@ -73,17 +68,43 @@ export function CoverageView({ machine, active }: CoverageViewProps) {
           onChange={(value) => ask({ hours: Number(value) })}
         />
         <WordedSelect before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
-        {on === 'picture' && <span>Dashed and amber: never.</span>}
+        {on === 'picture' && <Legend />}
         {apps?.length === 0 && <span>There is no app yet.</span>}
       </div>
-      {app !== undefined && (
-        <Counts machine={machine} active={active} on={on} path={`/apps/${encodeURIComponent(app)}/traces/coverage?hours=${hours}`} />
-      )}
+      {app !== undefined && <Counts machine={machine} on={on} path={`/apps/${encodeURIComponent(app)}/traces/coverage?hours=${hours}`} />}
     </>
   );
 }
 
-function Counts({ machine, active, on, path }: CoverageViewProps & { readonly path: string; readonly on: Choices['on'] }) {
+/** As often as each look stands for, from never on. */
+const LEGEND = [
+  ['is-never', 'never'],
+  ['is-hit-1', '1 to 9 times'],
+  ['is-hit-2', '10 to 99'],
+  ['is-hit-3', '100 and more'],
+] as const;
+
+function Legend() {
+  return (
+    <ul class="waterfall-legend" aria-label="What the looks say">
+      {LEGEND.map(([look, words]) => (
+        <li key={look}>
+          <svg width="24" height="10" aria-hidden="true">
+            <path d="M0 5h24" class={`edge ${look}`} />
+          </svg>
+          {words}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface CountsProps extends Pick<Choices, 'on'> {
+  readonly machine: MachineAnswer;
+  readonly path: string;
+}
+
+function Counts({ machine, on, path }: CountsProps) {
   const { answer, error, reload } = useAsked<CoverageAnswer>(path);
   const cells = useMemo(() => ownCells(machine.name, machine.picture, answer?.cells ?? []), [machine, answer]);
   const hits = useMemo(() => hitsOf(machine.picture, cells), [machine, cells]);
@@ -95,7 +116,7 @@ function Counts({ machine, active, on, path }: CoverageViewProps & { readonly pa
       {on === 'picture' ? (
         <Drawing picture={machine.picture} highlights={NOWHERE} hits={hits} />
       ) : (
-        <StateTable table={machine.table} active={active} counts={countsOf(cells)} />
+        <StateTable table={machine.table} active={NOWHERE.active} counts={countsOf(cells)} />
       )}
     </>
   );

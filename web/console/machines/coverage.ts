@@ -14,6 +14,8 @@ export interface CoveredCell {
 export interface Hits {
   readonly edges: ReadonlyMap<string, number>;
   readonly rows: ReadonlyMap<string, number>;
+  /** Where traffic was, those around it included. */
+  readonly states: ReadonlySet<string>;
 }
 
 /** The key of an edge's labels for one event: guards with the same event and target are counted together. */
@@ -66,5 +68,5 @@ export function hitsOf(picture: MachinePicture, cells: readonly CoveredCell[]): 
     else if (row !== undefined) add(rows, row, count);
     else if (edge !== undefined) add(edges, edge, count);
   }
-  return { edges, rows };
+  return { edges, rows, states: new Set(cells.flatMap(({ state, to }) => [state, to].flatMap(around))) };
 }

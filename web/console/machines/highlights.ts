@@ -10,8 +10,8 @@ export interface Move {
   readonly to?: string;
   readonly event: string;
   readonly guard?: string;
-  /** Its step, from 1 on; absent where the step stands alone. */
-  readonly at?: number;
+  /** The number of its step, from 1 on. */
+  readonly at: number;
 }
 
 export interface Highlights {

@@ -2,9 +2,10 @@
 
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../parts/card.tsx';
+import { Version } from '../parts/copy-button.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
-import type { MachineLine, MachinesAnswer } from './state-table.tsx';
+import { DECIDES, type MachineLine, type MachinesAnswer } from './state-table.tsx';
 
 export function MachinesPage() {
   const { answer, error, reload } = useAsked<MachinesAnswer>('/machines');
@@ -17,14 +18,16 @@ export function MachinesPage() {
       {answer !== undefined && (
         <Scrolling label="Machines" isCard>
           <Table
+            look="list stacks"
             rows={answer.machines}
             keyOf={({ name }) => name}
             columns={[
               { title: 'Machine', of: MachineName },
+              { title: 'What it decides', of: ({ name }) => DECIDES[name], look: () => 'is-prose' },
               { title: 'States', of: ({ states }) => states, look: 'number' },
               { title: 'Events', of: ({ events }) => events, look: 'number' },
               { title: 'Its rules', of: SourceLink },
-              { title: 'Version', of: ({ version }) => <code>{version}</code> },
+              { title: 'Version', of: Version },
             ]}
           />
         </Scrolling>
@@ -46,7 +49,8 @@ function SourceLink({ source }: MachineLine) {
 function MachineName({ name, title }: MachineLine) {
   return (
     <>
-      <a href={`/console/machines/${name}`}>{title}</a> <code>{name}</code>
+      <a href={`/console/machines/${name}`}>{title}</a>
+      <code class="below">{name}</code>
     </>
   );
 }

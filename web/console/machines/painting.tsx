@@ -161,7 +161,9 @@ function Badge({ words, x, y }: { readonly words: string; readonly x: number; re
 /** Above every line, so that none runs through a word. */
 function EdgeLabels(props: EdgeProps) {
   if (isOutline(props.edge)) return <OutlineCount {...props} />;
-  const last = ageOf(props) === 0 ? props.highlights.trail[0] : undefined;
+  const age = ageOf(props);
+  const taken = props.highlights.trail[age];
+  const last = age === 0 ? taken : undefined;
   const { from, to } = props.edge;
   const countOf = (event: string) => (props.hits === undefined ? undefined : (props.hits.edges.get(edgeKey(from, event, to)) ?? 0));
   return (
@@ -178,6 +180,7 @@ function EdgeLabels(props: EdgeProps) {
             </text>
           )}
           {isFirst(props.edge.labels, index) && <HitCount count={countOf(label.event)} x={x + width + 1} y={y} />}
+          {taken !== undefined && isLabelOf(label, taken) && <Badge words={String(taken.at)} x={x + width + 1} y={y} />}
         </g>
       ))}
     </>
@@ -202,9 +205,10 @@ interface StateBoxProps {
   readonly onState: ((state: string) => void) | undefined;
 }
 
-function classOf({ state, isOuter, highlights }: StateBoxProps): string {
+function classOf({ state, isOuter, highlights, hits }: StateBoxProps): string {
   const isIn = isOuter ? [...highlights.active].some((id) => id.startsWith(`${state.id}.`)) : highlights.active.has(state.id);
-  return ['state', isOuter && 'is-outer', state.final && 'is-final', isIn && 'is-active', state.label === 'failed' && 'is-bad']
+  const hit = hits !== undefined && (hits.states.has(state.id) ? 'is-hit' : 'is-never');
+  return ['state', isOuter && 'is-outer', isIn && 'is-active', state.label === 'failed' && 'is-bad', hit]
     .filter((name) => name !== false)
     .join(' ');
 }
@@ -288,6 +292,7 @@ function StateRows({ state: { id, rows, x, width }, highlights, hits }: Pick<Sta
               </text>
             )}
             {isFirst(rows, index) && <HitCount count={countOf(event)} x={x + width + 1} y={y} />}
+            {isLit && <Badge words={String(last.at)} x={x + width + 1} y={y} />}
           </g>
         );
       })}

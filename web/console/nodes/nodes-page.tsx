@@ -49,7 +49,7 @@ function StepOfMove({ step, error }: MoveReply) {
   );
 }
 
-const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
+const REDIS_WORDS = { connected: 'Redis is connected.', away: 'Redis is away.', none: 'One process, without Redis.' } as const;
 
 export function NodesPage() {
   const { answer, error, reload } = useAsked<NodesAnswer>('/nodes', POLLED);
@@ -70,6 +70,7 @@ export function NodesPage() {
       {draining !== undefined && (
         <DrainDialog
           node={draining}
+          isOnly={answer?.nodes.length === 1}
           onEnd={() => {
             drain(undefined);
             reload();
@@ -80,13 +81,19 @@ export function NodesPage() {
   );
 }
 
-const WATCHED = 'Watched are the model, the apps’ own servers, knowledge, mails, credit, the disk, Redis and the replica.';
-
+/** Only what there is: one process has no Redis that could fail. */
 function Facts({ redis, conditions }: NodesAnswer) {
+  const isFine = conditions.length === 0;
   return (
     <>
-      {conditions.length === 0 && <span>Nothing is known to be wrong. {WATCHED}</span>}
+      {isFine && <span>Nothing is known to be wrong.</span>}
       <span>{REDIS_WORDS[redis ?? 'none']}</span>
+      {isFine && (
+        <span>
+          Watched: the model, the apps’ own servers, knowledge, mails, credit, the disk{redis === null ? '' : ', Redis'} and, where there is
+          one, the replica.
+        </span>
+      )}
     </>
   );
 }
@@ -96,7 +103,7 @@ interface NodeCardsProps {
   readonly onDrain: (node: NodeEntry) => void;
 }
 
-/** One card each: what it does now; what it is, folded. */
+/** One card each. */
 function NodeCards({ nodes, onDrain }: NodeCardsProps) {
   return (
     <section class="node-cards" aria-label="Nodes">
@@ -115,13 +122,16 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
   return (
     <section class="card" aria-label={name}>
       <h2>
-        <Named name={name} isThis={self} />
+        <span>
+          <Named name={name} isThis={self} /> <code class="quiet selectable">{id}</code>
+        </span>
         <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span>
       </h2>
       <NumberList
         cells={[
           ['At work now', actors.toLocaleString('en'), 'turns and setup sessions'],
           ['Up for', heldFor(since), `since ${momentOf(since)}`],
+          ['Process', pid, url ?? 'not listening yet'],
           ...(cell === null ? [] : [['Cell', cell] as const]),
         ]}
       />
@@ -129,24 +139,12 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
         <a href={`/console/nodes?${new URLSearchParams(isChosen ? others : { ...others, node: id })}`}>
           {isChosen ? 'What is at work everywhere' : 'Only what is at work here'}
         </a>
-        <button type="button" class="button bare" disabled={state === 'draining'} onClick={onDrain}>
-          Drain<span class="unseen"> {name}</span>
-        </button>
-        <details class="node-more">
-          <summary>Address and process</summary>
-          <dl class="call-facts">
-            <dt>Address</dt>
-            <dd>
-              <code class="selectable">{url ?? 'not listening yet'}</code>
-            </dd>
-            <dt>Process</dt>
-            <dd>{pid}</dd>
-            <dt>Id</dt>
-            <dd>
-              <code class="selectable">{id}</code>
-            </dd>
-          </dl>
-        </details>
+        <span class="node-drain">
+          <button type="button" class="button" disabled={state === 'draining'} onClick={onDrain}>
+            Drain…<span class="unseen"> {name}</span>
+          </button>
+          <small>{state === 'draining' ? 'It ends its turns and exits.' : 'Takes it out of service: its turns end first.'}</small>
+        </span>
       </div>
     </section>
   );
@@ -160,7 +158,14 @@ function Named({ name, isThis }: { readonly name: string; readonly isThis: boole
   );
 }
 
-function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd: () => void }) {
+interface DrainProps {
+  readonly node: NodeEntry;
+  /** Nobody else serves. */
+  readonly isOnly: boolean;
+  readonly onEnd: () => void;
+}
+
+function DrainDialog({ node, isOnly, onEnd }: DrainProps) {
   const act = useAct();
   const send = async () => {
     await ask('POST', `/nodes/${encodeURIComponent(node.id)}/drain`);
@@ -170,8 +175,10 @@ function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd
     <Confirm title={`Drain ${node.name}?`} verb="Drain it" keep="Cancel" act={act} onConfirm={() => act.run(send)} onClose={onEnd}>
       <p class="hint">
         It takes no new connections, lets turns end for 30 seconds at most, and exits. A supervisor starts it again; without one it stays
-        away.
-        {node.self && ' It is the node that answers this page.'}
+        away.{' '}
+        {isOnly
+          ? 'It is the only node: until it is back nobody is served, this page included.'
+          : `The other nodes serve meanwhile.${node.self ? ' It is the node that answers this page.' : ''}`}
       </p>
     </Confirm>
   );

@@ -36,6 +36,13 @@ function useCopy(text: string): readonly [isCopied: boolean, copy: () => Promise
   return [isCopied, copy];
 }
 
+/** Of a version, which is a hash, so much tells it from others. */
+const VERSION_CHARS = 7;
+
+export function Version({ version }: { readonly version: string }) {
+  return <code title={version}>{version.slice(0, VERSION_CHARS)}</code>;
+}
+
 /** An id, which a press copies. */
 export function CopiedId({ id }: { readonly id: string }) {
   const [isCopied, copy] = useCopy(id);

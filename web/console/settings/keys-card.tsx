@@ -34,8 +34,8 @@ export function KeysCard({ app }: { readonly app: App }) {
             <code class="line-text selectable">{key.key}</code>
             <small>{dayOf(key.created_at)}</small>
             <CopyButton text={key.key} label="Copy" />
-            <button type="button" class="button bare" onClick={() => revoke(key)}>
-              Revoke<span class="unseen"> {key.key}</span>
+            <button type="button" class="button" onClick={() => revoke(key)}>
+              Revoke…<span class="unseen"> {key.key}</span>
             </button>
           </li>
         ))}

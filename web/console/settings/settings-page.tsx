@@ -83,7 +83,7 @@ function SecretCard({ app }: { readonly app: App }) {
               <Button label="Hide" onClick={() => show(undefined)} />
             </>
           )}
-          <Button label="Rotate…" look="bare" onClick={() => question(true)} />
+          <Button label="Rotate…" onClick={() => question(true)} />
         </div>
       </div>
       {isAsked && (

@@ -9,7 +9,7 @@ import { Drawing } from '../machines/drawing.tsx';
 import { activeStates, changedRegion, highlightsOf } from '../machines/highlights.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
 import { type MachineAnswer, StateTable } from '../machines/state-table.tsx';
-import { Select, SideBySide } from '../parts/choices.tsx';
+import { Select } from '../parts/choices.tsx';
 import { toast } from '../shell/toasts.tsx';
 import { EventList } from './event-list.tsx';
 import { payloadWords } from './leaves.ts';
@@ -17,14 +17,20 @@ import { StepCard } from './step-card.tsx';
 import { StepHistory } from './step-history.tsx';
 import { useWalk, type WalkStore } from './walk-hook.ts';
 
-const VIEWS = [
+export const VIEWS = [
   ['picture', 'Picture'],
   ['table', 'Table'],
   ['coverage', 'Coverage'],
 ] as const;
-type View = (typeof VIEWS)[number][0];
+export type View = (typeof VIEWS)[number][0];
 
-export function Simulator({ machine, simulated }: { readonly machine: MachineAnswer; readonly simulated: SimulatedMachine }) {
+interface SimulatorProps {
+  readonly machine: MachineAnswer;
+  readonly simulated: SimulatedMachine;
+  readonly view: View;
+}
+
+export function Simulator({ machine, simulated, view }: SimulatorProps) {
   const { store, walk, fault } = useWalk(simulated);
   const { input, events, at } = walk;
   const way = useMemo(() => walked(simulated, { input, events }), [simulated, input, events]);
@@ -53,7 +59,7 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
         <EventList simulated={simulated} now={now} onSend={(event) => store.send({ type: 'sent', event })} />
       </section>
       <section class="panel sim-picture" aria-label="The machine">
-        <MachineView machine={machine} way={way} at={at} now={now} goTo={goTo} />
+        <MachineView machine={machine} view={view} way={way} at={at} now={now} goTo={goTo} />
       </section>
       <section class="panel sim-step" aria-label="The step">
         <StepCard step={way.steps[at - 1]} now={now} />
@@ -65,16 +71,14 @@ export function Simulator({ machine, simulated }: { readonly machine: MachineAns
   );
 }
 
-interface MachineViewProps {
-  readonly machine: MachineAnswer;
+interface MachineViewProps extends Pick<SimulatorProps, 'machine' | 'view'> {
   readonly way: WalkedWay;
   readonly at: number;
   readonly now: Moment;
   readonly goTo: (state: string) => void;
 }
 
-function MachineView({ machine, way, at, now, goTo }: MachineViewProps) {
-  const [view, setView] = useState<View>(() => (new URLSearchParams(location.search).has('hours') ? 'coverage' : 'picture'));
+function MachineView({ machine, view, way, at, now, goTo }: MachineViewProps) {
   const { regions } = machine.picture;
   // Chosen by hand until the next step: the picture follows what moved.
   const [chosen, choose] = useState({ way, at, region: '' });
@@ -86,27 +90,24 @@ function MachineView({ machine, way, at, now, goTo }: MachineViewProps) {
   const shownActive = region === '' ? active : highlights.active;
   const goInside = (state: string) => goTo(region === '' ? state : `${region}.${state}`);
   return (
-    <>
-      <SideBySide label="Show the machine as" value={view} options={VIEWS} onChange={setView} />
-      <div class="regions-and-picture">
-        {regions !== undefined && view !== 'coverage' && (
-          <RegionMatrix
-            picture={machine.picture}
-            regions={regions}
-            active={active}
-            shown={region}
-            onRegion={setRegion}
-            onState={(state) => {
-              setRegion(state.slice(0, state.indexOf('.')));
-              goTo(state);
-            }}
-          />
-        )}
-        {view === 'picture' && <Drawing picture={machine.picture} highlights={highlights} region={region} onState={goInside} />}
-        {view === 'table' && <StateTable table={machine.table} active={shownActive} onState={goInside} />}
-        {view === 'coverage' && <CoverageView machine={machine} active={shownActive} />}
-      </div>
-    </>
+    <div class="regions-and-picture">
+      {regions !== undefined && view !== 'coverage' && (
+        <RegionMatrix
+          picture={machine.picture}
+          regions={regions}
+          active={active}
+          shown={region}
+          onRegion={setRegion}
+          onState={(state) => {
+            setRegion(state.slice(0, state.indexOf('.')));
+            goTo(state);
+          }}
+        />
+      )}
+      {view === 'picture' && <Drawing picture={machine.picture} highlights={highlights} region={region} onState={goInside} />}
+      {view === 'table' && <StateTable table={machine.table} active={shownActive} onState={goInside} />}
+      {view === 'coverage' && <CoverageView machine={machine} />}
+    </div>
   );
 }
 

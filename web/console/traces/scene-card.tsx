@@ -7,7 +7,7 @@ import { CopiedId } from '../parts/copy-button.tsx';
 import { exactClockOf, exactMomentOf } from '../parts/times.ts';
 import { payloadWords } from '../simulator/leaves.ts';
 import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
-import { sinceWords } from './scene-list.tsx';
+import { msWords } from './spans.ts';
 import { type Scene, wayWords } from './traces.ts';
 
 interface SceneCardProps {
@@ -28,7 +28,7 @@ export function SceneCard({ scene: { trace, step, index }, before, walked, diffe
           <dt>Step</dt>
           <dd>
             <time>{exactMomentOf(step.atMs)}</time>
-            {before !== undefined && <span class="reason"> {sinceWords(step.atMs - before.step.atMs)} after the step before</span>}
+            {before !== undefined && <span class="reason"> {msWords(step.atMs - before.step.atMs)} after the step before</span>}
           </dd>
           {step.committed !== undefined && <Commit machine={trace.machine} step={step} committed={step.committed} />}
           {round !== undefined && <Round round={round} />}
@@ -85,7 +85,7 @@ function Commit({ machine, step: { atMs, from, to }, committed: { commit, atMs: 
       <dt>Row</dt>
       <dd>
         <code>{TABLES[machine] ?? machine}</code>: {way}, by commit {commit}
-        <span class="reason"> {sinceWords(Math.max(committedAtMs - atMs, 0))}</span>
+        <span class="reason"> after {msWords(Math.max(committedAtMs - atMs, 0))}</span>
       </dd>
       {machine === 'chat-turn' && (
         <>
@@ -115,9 +115,7 @@ function Round({ round: { round, askedAtMs, endedAtMs, endedBy } }: { readonly r
       <dt>Model</dt>
       <dd>
         round {round}, asked <time>{exactClockOf(askedAtMs)}</time>
-        <span class="reason">
-          {endedAtMs === null ? ', not over yet' : `, over ${sinceWords(endedAtMs - askedAtMs).slice(1)} later by ${endedBy}`}
-        </span>
+        <span class="reason">{endedAtMs === null ? ', not over yet' : `, over ${msWords(endedAtMs - askedAtMs)} later by ${endedBy}`}</span>
       </dd>
     </>
   );

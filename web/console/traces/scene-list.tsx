@@ -1,30 +1,26 @@
 /** The steps of a story, one below the other; the one that is looked at is in sight. */
 import { useEffect, useRef } from 'preact/hooks';
+import type { Scale } from './spans.ts';
 import { type Scene, wayWords } from './traces.ts';
 
 interface SceneListProps {
   readonly story: readonly Scene[];
   readonly at: number;
-  readonly namesMachines: boolean;
+  readonly scale: Scale;
   readonly onScene: (at: number) => void;
 }
 
-/** `+1.25 s`, from the first step on. */
-export function sinceWords(ms: number): string {
-  return ms < 1_000 ? `+${ms} ms` : `+${(ms / 1_000).toFixed(2)} s`;
-}
-
-export function SceneList({ story, at, namesMachines, onScene }: SceneListProps) {
-  const firstMs = story[0]?.step.atMs ?? 0;
+export function SceneList({ story, at, scale, onScene }: SceneListProps) {
   return (
     <ol class="scenes">
       {story.map((scene, index) => (
         <SceneLine
           key={`${scene.trace.machine} ${scene.trace.instance} ${scene.index}`}
           scene={scene}
-          since={sinceWords(scene.step.atMs - firstMs)}
+          number={index + 1}
+          since={scale.clockOf(scene.step.atMs)}
           isShown={index === at}
-          namesMachine={namesMachines}
+          namesMachine={scene.trace.machine !== story[0]?.trace.machine}
           onShow={() => onScene(index)}
         />
       ))}
@@ -34,14 +30,17 @@ export function SceneList({ story, at, namesMachines, onScene }: SceneListProps)
 
 interface SceneLineProps {
   readonly scene: Scene;
+  /** As on the machine's picture, from 1 on. */
+  readonly number: number;
   readonly since: string;
   readonly isShown: boolean;
   readonly namesMachine: boolean;
   readonly onShow: () => void;
 }
 
-function SceneLine({ scene: { trace, step }, since, isShown, namesMachine, onShow }: SceneLineProps) {
+function SceneLine({ scene: { trace, step }, number, since, isShown, namesMachine, onShow }: SceneLineProps) {
   const line = useRef<HTMLLIElement>(null);
+  const way = (namesMachine ? `${trace.machine}: ` : '') + wayWords(step);
   useEffect(() => {
     const list = line.current?.parentElement;
     // Where the list is as long as its steps, the page would move.
@@ -50,11 +49,11 @@ function SceneLine({ scene: { trace, step }, since, isShown, namesMachine, onSho
   return (
     <li ref={line}>
       <button type="button" class="scene" aria-current={isShown ? 'step' : undefined} onClick={onShow}>
-        <span class="scene-time">{since}</span>
+        <span class="scene-number">{number}</span>
         <code>{step.event.type}</code>
-        <span class="scene-way">
-          {namesMachine && `${trace.machine}: `}
-          {wayWords(step)}
+        <span class="scene-time">{since}</span>
+        <span class="scene-way" title={way}>
+          {way}
         </span>
       </button>
     </li>

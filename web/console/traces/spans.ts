@@ -1,6 +1,6 @@
 /** Where the time of traces went, as rows of a waterfall: phases of turns, work of calls, visits of states, and what was kept on disk. */
 import { PHASE_WORDS, type PhaseKind, phasesOf } from './phases.ts';
-import { changedRegions, NAME_CHARS, type Trace, wayWords } from './traces.ts';
+import { changedRegions, NAME_CHARS, type Scene, type Trace, wayWords } from './traces.ts';
 
 export type SpanKind = PhaseKind | 'commit';
 
@@ -115,9 +115,13 @@ export function spansOf(traces: readonly Trace[]): readonly Span[] {
     .sort((one, other) => beginOf(one) - beginOf(other));
 }
 
-/** `402 ms`, `1.84 s`. */
+/** `402 ms`, `1.84 s`, `2 min 5 s`, `3 h 4 min`. */
 export function msWords(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${(ms / 1_000).toFixed(2)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** A silence longer than this is cut: people take minutes to press a button, and nothing happens meanwhile. */
@@ -131,8 +135,8 @@ const TICK_APART = 0.09;
 export interface Scale {
   /** 0 to 1. */
   placeOf(ms: number): number;
-  /** Where it begins, in Unix time. */
-  readonly startMs: number;
+  /** How long after the beginning a time is, in words. */
+  clockOf(ms: number): string;
   /** Where a silence is cut out, and how long all of them are. */
   readonly cuts: readonly number[];
   readonly cutMs: number;
@@ -166,8 +170,9 @@ function tickStep(wholeMs: number): number {
   return [1, 2, 5, 10].map((times) => times * power).find((step) => wholeMs / step <= TICKS_MAX) ?? wholeMs;
 }
 
-/** `moments`: times that are to have a place as well. */
-export function scaleOf(spans: readonly Span[], moments: readonly number[]): Scale {
+/** The one clock of a story: its bars, its steps and its playhead have their places on it, and its zero is the earliest of them. */
+export function scaleOf(spans: readonly Span[], story: readonly Scene[] = []): Scale {
+  const moments = story.map(({ step }) => step.atMs);
   const pieces = piecesOf(spans, moments);
   const startMs = pieces[0]?.fromMs ?? 0;
   const goingMs = Math.max(
@@ -185,14 +190,15 @@ export function scaleOf(spans: readonly Span[], moments: readonly number[]): Sca
     const piece = pieces[at] ?? { fromMs: 0, toMs: 0 };
     return ((begins[at] ?? 0) + Math.min(Math.max(ms, piece.fromMs), piece.toMs) - piece.fromMs) / shownMs;
   };
+  const clockOf = (ms: number) => msWords(ms - startMs);
   const step = tickStep(goingMs);
   const ticks = pieces.flatMap(({ fromMs, toMs }, at) => {
     const own = Array.from({ length: Math.floor((toMs - fromMs) / step) + 1 }, (_, nth) => fromMs + nth * step);
-    return (pieces.length > TICKS_MAX && at > 0 ? [] : own).map((ms) => ({ place: placeOf(ms), words: msWords(ms - startMs) }));
+    return (pieces.length > TICKS_MAX && at > 0 ? [] : own).map((ms) => ({ place: placeOf(ms), words: clockOf(ms) }));
   });
   const apart: { place: number; words: string }[] = [];
   for (const tick of ticks) if (tick.place - (apart.at(-1)?.place ?? -1) >= TICK_APART) apart.push(tick);
   const cutMs = pieces.slice(1).reduce((sum, { fromMs }, at) => sum + fromMs - (pieces[at]?.toMs ?? fromMs), 0);
   const cuts = begins.slice(1).map((begin) => (begin - cutAs / 2) / shownMs);
-  return { placeOf, startMs, cuts, cutMs, ticks: apart, wholeMs: goingMs };
+  return { placeOf, clockOf, cuts, cutMs, ticks: apart, wholeMs: goingMs };
 }

@@ -3,7 +3,7 @@ import { useRoute } from 'preact-iso';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { signalOf } from '../conversations/conversation-table.tsx';
 import { Problem } from '../parts/card.tsx';
-import { CopiedId } from '../parts/copy-button.tsx';
+import { CopiedId, Version } from '../parts/copy-button.tsx';
 import { Page, type PageProps } from '../shell/page.tsx';
 import { NAMES } from './find.ts';
 import { useLiveTraces } from './live-hook.ts';
@@ -96,7 +96,7 @@ function Facts({ trace, following, what }: FactsProps) {
         </span>
       )}
       <span>
-        Version <CopiedId id={trace.version} />
+        Version <Version version={trace.version} />
       </span>
     </>
   );

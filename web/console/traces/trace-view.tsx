@@ -14,7 +14,7 @@ import { useShortcut } from '../shell/shortcuts.ts';
 import { type Replayed, replayed } from './replayed.ts';
 import { SceneCard } from './scene-card.tsx';
 import { SceneList } from './scene-list.tsx';
-import { spansOf } from './spans.ts';
+import { type Scale, scaleOf, spansOf } from './spans.ts';
 import { changedRegions, type Places, placesOf, type Scene, storyOf, type Trace } from './traces.ts';
 import { Waterfall } from './waterfall.tsx';
 
@@ -47,6 +47,7 @@ export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
   const scene = story[at];
   const trace = scene?.trace;
   const spans = useMemo(() => spansOf(traces), [traces]);
+  const scale = useMemo(() => scaleOf(spans, story), [spans, story]);
   const places = useMemo(() => placesOf(story, at), [story, at]);
   const again = useMemo(() => (trace === undefined ? undefined : replayed(trace)), [trace]);
   if (scene === undefined) return null;
@@ -59,10 +60,10 @@ export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
             {at + 1} of {story.length} <kbd>↑</kbd> <kbd>↓</kbd>
           </span>
         </div>
-        <SceneList story={story} at={at} namesMachines={traces.length > 1} onScene={go} />
+        <SceneList story={story} at={at} scale={scale} onScene={go} />
       </section>
       <section class="panel sim-picture" aria-label="The machine">
-        <ScenePicture key={scene.trace.machine} scene={scene} replayed={again} places={places} />
+        <ScenePicture key={scene.trace.machine} scene={scene} story={story} replayed={again} places={places} />
       </section>
       <section class="panel sim-step" aria-label="What happened here">
         <SceneCard scene={scene} before={story[at - 1]} walked={again?.way.steps[scene.index]} difference={again?.difference ?? null} />
@@ -72,35 +73,76 @@ export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
           <h2>Time</h2>
           <Button label={`Save the trace of this ${scene.trace.machine}`} onClick={() => save(scene.trace)} />
         </div>
-        <div class="trace-time">
-          <Waterfall
-            spans={spans}
-            label="Where the time went"
-            atMs={scene.step.atMs}
-            onMoment={(ms) => go(story.findLastIndex(({ step }) => step.atMs <= ms))}
-          />
-        </div>
-        <input
-          type="range"
-          class="scrubber"
-          aria-label="Step"
-          min={0}
-          max={last}
-          value={at}
-          onInput={(event) => go(Number(event.currentTarget.value))}
-        />
+        <Waterfall
+          spans={spans}
+          scale={scale}
+          label="Where the time went"
+          atMs={scene.step.atMs}
+          onMoment={(ms) => go(story.findLastIndex(({ step }) => step.atMs <= ms))}
+        >
+          <Scrubber story={story} at={at} scale={scale} go={go} />
+        </Waterfall>
       </section>
     </div>
   );
 }
 
+/** The slider has so many places, from one edge of the chart to the other. */
+const PLACES = 1_000;
+
+interface ScrubberProps {
+  readonly story: readonly Scene[];
+  readonly at: number;
+  readonly scale: Scale;
+  readonly go: (to: number) => void;
+}
+
+/** The playhead to drag: on the chart's own scale. Arrow keys go from step to step, of which several may have one time. */
+function Scrubber({ story, at, scale, go }: ScrubberProps) {
+  const places = story.map(({ step }) => Math.round(scale.placeOf(step.atMs) * PLACES));
+  const since = scale.clockOf(story[at]?.step.atMs ?? 0);
+  return (
+    <div class="span-row is-scrubber">
+      <span class="span-name">Step {at + 1}</span>
+      <input
+        type="range"
+        class="scrubber"
+        aria-label="Step"
+        aria-valuetext={`Step ${at + 1} of ${story.length}, ${since}`}
+        min={0}
+        max={PLACES}
+        value={places[at]}
+        style={{ '--at': `${(places[at] ?? 0) / 10}%` }}
+        onInput={({ currentTarget }) => {
+          const to = Math.max(
+            0,
+            places.findLastIndex((place) => place <= Number(currentTarget.value)),
+          );
+          currentTarget.value = String(places[to]);
+          go(to);
+        }}
+        onKeyDown={(event) => {
+          const by = STEP_KEYS[event.key];
+          if (by === undefined) return;
+          event.preventDefault();
+          go(at + by);
+        }}
+      />
+      <span class="span-time">{since}</span>
+    </div>
+  );
+}
+
+const STEP_KEYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+
 interface ScenePictureProps {
   readonly scene: Scene;
+  readonly story: readonly Scene[];
   readonly replayed: Replayed | undefined;
   readonly places: Places;
 }
 
-function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
+function ScenePicture({ scene, story, replayed, places }: ScenePictureProps) {
   const { trace, index, step } = scene;
   const { answer } = useAsked<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
   const [chosen, choose] = useState({ step, region: '' });
@@ -124,9 +166,11 @@ function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
     );
   }
   const explained = replayed !== undefined && index < replayed.way.steps.length;
-  const highlights: Highlights = explained
+  const numbers = new Map(story.flatMap((one, at) => (one.trace === trace ? [[one.index, at + 1] as const] : [])));
+  const { trail, ...lit }: Highlights = explained
     ? highlightsOf(replayed.way, index + 1, active, region)
-    : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type }] };
+    : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type, at: index + 1 }] };
+  const highlights = { ...lit, trail: trail.map((move) => ({ ...move, at: numbers.get(move.at - 1) ?? 0 })) };
   return (
     <>
       <div class="regions-and-picture">
@@ -152,7 +196,7 @@ function PlaceList({ places }: Pick<ScenePictureProps, 'places'>) {
     <ul class="places" aria-label="Where each instance is">
       {[...places].map(([state, names]) => (
         <li key={state}>
-          <b>{names.length}</b> <code>{state}</code> <span class="reason">{names.join(' ')}</span>
+          <b>{names.length}</b> in <code>{state}</code> <span class="reason">{names.join(', ')}</span>
         </li>
       ))}
     </ul>

@@ -63,15 +63,16 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
         if (id !== '') void search(id);
       }}
     >
-      <label for="find-id">
-        A request id from a log line, or the id of a turn, a conversation, a call, a setup session, a source, a pairing or an app
-      </label>
+      <label for="find-id">A request id from a log line, or another id</label>
       <div class="find-row">
-        <input id="find-id" name="id" class="input mono" autocomplete="off" spellcheck={false} aria-describedby="find-fault" />
+        <input id="find-id" name="id" class="input mono" autocomplete="off" spellcheck={false} aria-describedby="find-hint find-fault" />
         <button type="submit" class="button primary">
           Show its steps
         </button>
       </div>
+      <p id="find-hint" class="field-hint">
+        Of a turn, a conversation, a call, a setup session, a source, a pairing or an app, as an answer or a page names it.
+      </p>
       <p id="find-fault" class="fault" role="status">
         {fault}
       </p>
@@ -107,6 +108,7 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
   return (
     <Scrolling label={`Newest of ${app.name}`} isCard>
       <Table
+        look="list stacks"
         rows={answer.newest}
         keyOf={({ machine, instance }) => `${machine} ${instance}`}
         columns={[

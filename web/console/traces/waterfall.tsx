@@ -1,6 +1,7 @@
 /** Where the time went, on one scale: a row for each span in the colour of what it went to, the slowest marked, each with what is known of it. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Bar, msWords, type Scale, type Span, type SpanKind, scaleOf, tookOf } from './spans.ts';
+import { type Bar, msWords, type Scale, type Span, type SpanKind, tookOf } from './spans.ts';
 
 /** What the colours say. */
 const KINDS: Readonly<Record<SpanKind, string>> = {
@@ -14,16 +15,18 @@ const KINDS: Readonly<Record<SpanKind, string>> = {
 
 interface WaterfallProps {
   readonly spans: readonly Span[];
+  readonly scale: Scale;
   readonly label: string;
   /** Where the playhead is, in Unix time; absent: there is none. */
   readonly atMs?: number;
   /** A row was chosen, which ended then. */
   readonly onMoment?: (ms: number) => void;
+  /** Below the axis. */
+  readonly children?: ComponentChildren;
 }
 
-export function Waterfall({ spans, label, atMs, onMoment }: WaterfallProps) {
+export function Waterfall({ spans, scale, label, atMs, onMoment, children }: WaterfallProps) {
   const [open, choose] = useState<number>();
-  const scale = scaleOf(spans, atMs === undefined ? [] : [atMs]);
   const took = spans.map(tookOf);
   const slowest = spans.length > 1 ? took.indexOf(Math.max(...took)) : -1;
   const kinds = (Object.keys(KINDS) as SpanKind[]).filter((kind) => spans.some((span) => span.kind === kind));
@@ -57,16 +60,19 @@ export function Waterfall({ spans, label, atMs, onMoment }: WaterfallProps) {
             onToggle={() => toggle(row, span)}
           />
         ))}
-        <li class="span-row is-whole">
-          <span class="span-name">Together</span>
-          <svg class="span-axis" aria-hidden="true">
-            {scale.ticks.map(({ place, words }) => (
-              <text key={place} x={percent(place)} y="12" class={place > 0.92 ? 'is-last' : place < 0.04 ? 'is-first' : ''}>
-                {words}
-              </text>
-            ))}
-          </svg>
-          <span class="span-time">{msWords(scale.wholeMs)}</span>
+        <li class="span-foot">
+          <div class="span-row is-whole">
+            <span class="span-name">Together</span>
+            <svg class="span-axis" aria-hidden="true">
+              {scale.ticks.map(({ place, words }) => (
+                <text key={place} x={percent(place)} y="12" class={place > 0.98 ? 'is-last' : place < 0.04 ? 'is-first' : ''}>
+                  {words}
+                </text>
+              ))}
+            </svg>
+            <span class="span-time">{msWords(scale.wholeMs)}</span>
+          </div>
+          {children}
         </li>
       </ol>
     </div>
@@ -128,7 +134,7 @@ function BarBox({ bar: { fromMs, tookMs }, kind, scale }: { readonly bar: Bar; r
   return (
     <rect
       x={percent(from)}
-      y="5"
+      y="7"
       width={percent(Math.max(scale.placeOf(fromMs + tookMs) - from, BAR_MIN))}
       height="12"
       rx="2"
@@ -138,10 +144,8 @@ function BarBox({ bar: { fromMs, tookMs }, kind, scale }: { readonly bar: Bar; r
 }
 
 function Facts({ span, scale }: Pick<SpanRowProps, 'span' | 'scale'>) {
-  const [first] = span.bars;
-  const startMs = scale.startMs;
   const facts = [
-    ['Began', `${msWords(first.fromMs - startMs)} after the beginning`],
+    ['Began', `${scale.clockOf(span.bars[0].fromMs)} after the beginning`],
     ['Share', `${Math.round((tookOf(span) / scale.wholeMs) * 100)} % of the time`],
     ...span.facts,
   ] as const;

@@ -5,8 +5,7 @@ import { appPath } from '../app/app.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { CopiedId, CopyButton } from '../parts/copy-button.tsx';
 import { useLiveTraces } from '../traces/live-hook.ts';
-import { sinceWords } from '../traces/scene-list.tsx';
-import { spansOf } from '../traces/spans.ts';
+import { type Scale, scaleOf, spansOf } from '../traces/spans.ts';
 import { type Scene, storyOf, wayWords } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
 import { Waterfall } from '../traces/waterfall.tsx';
@@ -27,6 +26,7 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
   const story = storyOf(traces ?? []);
   const own = traces?.find(({ machine }) => machine === 'chat-turn');
   const spans = spansOf(traces ?? []);
+  const scale = scaleOf(spans, story);
   const isOver = own?.steps.at(-1)?.effects.some(({ type }) => type === 'endTurn') === true;
   const requestId = traces?.[0]?.requestId;
   const command = `curl "${location.origin}/console/api${appPath(app)}/traces?${query}" -H "Authorization: Bearer $OPERATOR_TOKEN"`;
@@ -39,8 +39,8 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
       {isAhead && <p class="card-empty">The turn is on its way.</p>}
       {story.length > 0 && (
         <>
-          {spans.length > 0 && <Waterfall spans={spans} label="Where the time of the turn went" />}
-          <TurnSteps story={story} />
+          {spans.length > 0 && <Waterfall spans={spans} scale={scale} label="Where the time of the turn went" />}
+          <TurnSteps story={story} scale={scale} />
           <div class="trial-foot">
             {requestId != null && (
               <p>
@@ -49,8 +49,8 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
             )}
             {isOver && <TurnFacts app={app} turnId={turnId} />}
             <div class="row">
-              <Button label="Step through it" look="primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`} />
               <CopyButton text={command} label="Copy the steps as curl" />
+              <Button label="Step through it" look="primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`} />
             </div>
           </div>
         </>
@@ -59,15 +59,15 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
   );
 }
 
-function TurnSteps({ story }: { readonly story: readonly Scene[] }) {
-  const firstMs = story[0]?.step.atMs ?? 0;
+function TurnSteps({ story, scale }: { readonly story: readonly Scene[]; readonly scale: Scale }) {
   return (
     <ol class="trial-steps" aria-label="Steps of the turn">
-      {story.map(({ trace, step, index }) => (
+      {story.map(({ trace, step, index }, at) => (
         <li key={`${trace.instance} ${index}`} class="trial-step">
-          <span class="trial-since">{sinceWords(step.atMs - firstMs)}</span>
+          <span class="scene-number">{at + 1}</span>
           <code>{step.event.type}</code>
           <span class="trial-state">{wayWords(step)}</span>
+          <span class="scene-time">{scale.clockOf(step.atMs)}</span>
         </li>
       ))}
     </ol>
