@@ -4,7 +4,6 @@ import type { AppEvent, Counts, Waits } from '../../../protocol/console/glance-a
 import { appAddress } from '../app/app.ts';
 import { Card } from '../parts/card.tsx';
 import { momentOf } from '../parts/times.ts';
-import { usd } from '../usage/pace.ts';
 
 /** Asked again while somebody looks: often enough to see it move. */
 export const GLANCED = { againMs: () => 5_000 } as const;
@@ -60,7 +59,7 @@ export function percentOf({ ended, failed }: Pick<Counts, 'ended' | 'failed'>): 
 export function FailedShare(counts: Pick<Counts, 'ended' | 'failed'>) {
   if (counts.ended === 0) return NONE;
   return (
-    <span class={counts.failed > 0 ? 'is-failing' : ''} title={`${counts.failed} of ${counts.ended} attempts failed`}>
+    <span class={counts.failed > 0 ? 'is-failing' : ''} title={`${counts.failed} of ${counts.ended} answers failed`}>
       {percentOf(counts)}
     </span>
   );
@@ -68,10 +67,6 @@ export function FailedShare(counts: Pick<Counts, 'ended' | 'failed'>) {
 
 export function FirstWord({ first_word_ms: ms }: Pick<Counts, 'first_word_ms'>) {
   return ms === null ? NONE : <span>{msWords(ms)}</span>;
-}
-
-export function spentWords(spent: number): string {
-  return spent === 0 ? '0 USD' : spent < 0.01 ? '< 0.01 USD' : usd(spent);
 }
 
 function counted(count: number, one: string, many: string): string {

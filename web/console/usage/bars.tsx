@@ -1,5 +1,6 @@
 /** Bars beside each other, as wide as there is room, between a scale with units and what stands below them. */
 import type { ComponentChildren } from 'preact';
+import { roundTop } from './pace.ts';
 
 export interface Bar {
   readonly key: string;
@@ -46,13 +47,6 @@ export function Bars({ bars, most, label, look = '', line = null }: BarsProps) {
       {line !== null && <line class="plot-budget" x1={0} x2={bars.length} y1={HEIGHT - high(line)} y2={HEIGHT - high(line)} />}
     </svg>
   );
-}
-
-/** The next of 1, 2, 5, 10, 20 … that holds `most`. */
-export function roundTop(most: number): number {
-  if (most <= 0) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;
 }
 
 interface PlotProps extends Omit<BarsProps, 'most'> {
