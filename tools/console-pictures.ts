@@ -50,26 +50,26 @@ async function setUpShop({ service }: BrowserWorld): Promise<string> {
     const client = createClient(service.baseUrl, made.keys.live, String(n).repeat(32));
     await client.chat({ message: { text }, client: HANDSHAKE });
   }
-  spreadTimes({ service }, org.id);
+  spreadTimes({ service }, org.id, 0);
   const { orgs } = (await operator('GET', '/orgs')).json as { orgs: readonly { id: string; name: string }[] };
-  for (const { id, name } of orgs) if (name === 'Demo') spreadTimes({ service }, id);
+  for (const { id, name } of orgs) if (name === 'Demo') spreadTimes({ service }, id, 9);
   addUse({ service }, org.id, appId);
   return appId;
 }
 
-/** Everything happened just now: afterwards the set-up was three weeks ago, version 2 was published last week, and questions came over the day. */
-function spreadTimes({ service }: Pick<BrowserWorld, 'service'>, organisationId: string): void {
+/** Everything happened just now: afterwards the set-up was three weeks ago or `later` by some days, version 2 was published last week, and questions came over the day. */
+function spreadTimes({ service }: Pick<BrowserWorld, 'service'>, organisationId: string, later: number): void {
   const db = openWriter(join(service.dataDir, 'organisations', `${organisationId}.sqlite`));
   const nowMs = Date.now();
   const at = (daysAgo: number, hour: number, minute: number) =>
-    (Math.floor(nowMs / DAY_MS) - daysAgo) * DAY_MS + hour * HOUR_MS + minute * 60_000;
+    (Math.floor(nowMs / DAY_MS) - daysAgo + later) * DAY_MS + hour * HOUR_MS + minute * 60_000;
   const times = {
     opened: at(21, 9, 4),
     smoke: at(21, 9, 38),
     closed: at(21, 9, 41),
     firstSeen: at(21, 9, 27),
     live: at(20, 14, 20),
-    again: at(6, 16, 12),
+    again: at(6 + later, 16, 12),
     ...{ now: nowMs, step: 67 * 60_000 },
   };
   for (const update of [
@@ -110,7 +110,7 @@ function addUse({ service }: Pick<BrowserWorld, 'service'>, organisationId: stri
     for (let hour = day * 24; hour < Math.min((day + 1) * 24, thisHour); hour++) {
       const ofDay = hour % 24;
       const busy = Math.max(1, 24 - 2 * Math.abs(ofDay - 14) + ((hour * 7) % 9));
-      const own = isQuiet ? Math.ceil(busy / 3) : busy;
+      const own = Math.ceil(busy * (isQuiet ? 0.35 : 0.8 + ((day * 97) % 45) / 100));
       const failed = hour % 61 === 0 ? 2 : 0;
       turns += own;
       addHour.run({ appId, hour, turns: own, failed, people: Math.ceil(own / 3), firstWords: JSON.stringify([0, 0, 0, 0, own, 0]) });

@@ -31,9 +31,10 @@ export interface Release {
   readonly note: string;
 }
 
-function whatPeopleGet(app: AppRecord, publishes: boolean): string {
+function whatPeopleGet(app: AppRecord, publishes: boolean, unpublished: boolean): string {
   if (publishes) return 'Going live publishes the drafts of appearance and assistant as version 1, if there are any.';
-  if (app.publishedVersion !== null) return `People get version ${app.publishedVersion} until a person publishes the drafts.`;
+  if (app.publishedVersion !== null)
+    return `People get version ${app.publishedVersion}${unpublished ? ' until a person publishes the drafts' : ', as the drafts say'}.`;
   return 'Nothing is published: people get the default appearance and assistant until a person publishes.';
 }
 
@@ -83,15 +84,16 @@ function reachOf(db: Connection, app: AppRecord): ReachCheck[] {
 export function releaseOf(db: Connection, app: AppRecord): Release {
   const { autoGoLive, publishOnGoLive } = app.settings;
   const publishes = !app.live && publishOnGoLive && app.publishedVersion === null;
+  const unpublished = hasUnpublished(db, app.id, app.publishedVersion);
   const reach = reachOf(db, app);
   const obstacles = reach.filter(({ ok }) => !ok).map(({ detail }) => detail);
   return {
     auto_go_live: autoGoLive,
     publish_on_go_live: publishOnGoLive,
     published_version: app.publishedVersion,
-    unpublished: hasUnpublished(db, app.id, app.publishedVersion),
+    unpublished,
     reach,
     obstacles,
-    note: [whoTakesItLive(app), whatPeopleGet(app, publishes), ...obstacles].join(' '),
+    note: [whoTakesItLive(app), whatPeopleGet(app, publishes, unpublished), ...obstacles].join(' '),
   };
 }

@@ -105,7 +105,7 @@ test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an 
   const names = await table.getByRole('rowheader').allInnerTexts();
   assert.deepEqual(
     names.map((name) => name.split('\n')[0]?.replace(/ plan.*/, '')),
-    ['Test', 'Test app', 'Returns not live yet'],
+    ['Test', 'Test app live · blocked', 'Returns not live yet'],
   );
   await page.getByText('1 of 3 answers failed today, all of them in Test app.').waitFor();
   const today = page.getByRole('region', { name: 'Today' });

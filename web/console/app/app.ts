@@ -37,7 +37,7 @@ export const NOTHING_TO_CHECK = 'nothing to check';
 
 /** A go-live check: one that passes because there is nothing to check is told so. */
 export function markOf({ key, ok }: Check, { knowledge, declaredScreens }: AppStatus['facts']) {
-  if (!ok) return { look: 'mark', sign: '', word: 'open' };
+  if (!ok) return { look: 'mark is-wait', sign: '!', word: 'open' };
   const isEmpty = (key === 'knowledge' && knowledge.indexed === 0) || (key === 'screens' && declaredScreens === 0);
   return isEmpty ? { look: 'mark', sign: '–', word: NOTHING_TO_CHECK } : { look: 'mark is-ok', sign: '✓', word: 'passed' };
 }

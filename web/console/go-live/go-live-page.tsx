@@ -69,8 +69,7 @@ function Verdict({ app, status }: { readonly app: App; readonly status: AppStatu
       <h2>{words}</h2>
       <div class="card-body">
         <p>
-          {app.blocked && 'The live key answers on no page until a domain is allowed. '}
-          {noteWithout(status.release)}
+          {app.blocked ? 'The live key answers on no page until a domain is allowed.' : noteWithout(status.release)}
           {app.live && open > 0 && !app.blocked && ' It stays live whatever the checks find: they are about what it would be today.'}
         </p>
         {app.blocked && <Button label={PLACES.domains.label} look="primary" href={appAddress(app.id, PLACES.domains.section)} />}
