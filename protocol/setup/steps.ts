@@ -21,7 +21,7 @@ export const STEPS = [
   { id: 'discover', label: 'Reading your code', closedBy: 'agent', isWrite: false },
   { id: 'install', label: 'Installing the SDK', closedBy: 'agent', isWrite: false },
   { id: 'identity', label: 'Connecting your users', closedBy: 'agent', isWrite: false },
-  { id: 'appearance', label: 'Applying your look', closedBy: 'either', isWrite: true },
+  { id: 'appearance', label: 'Setting the appearance', closedBy: 'either', isWrite: true },
   { id: 'experience', label: 'Defining the assistant', closedBy: 'either', isWrite: true },
   { id: 'knowledge', label: 'Filling the knowledge base', closedBy: 'either', isWrite: true },
   { id: 'screens', label: 'Connecting screens', closedBy: 'either', isWrite: true },

@@ -65,7 +65,9 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   await page.getByRole('region', { name: 'Checks' }).getByText('4 of 6').waitFor();
   await check('domains', false).getByText('No domain is allowed').waitFor();
   await check('answered', false).getByText('open the app and ask it something').waitFor();
-  await page.getByRole('region', { name: 'App', exact: true }).locator('.is-wait').getByText('live · blocked').waitFor();
+  const navigation = page.getByRole('region', { name: 'App', exact: true });
+  await navigation.locator('.is-wait').getByText('live · blocked').waitFor();
+  assert.deepEqual(await navigation.getByRole('heading', { level: 3 }).allInnerTexts(), ['Configure', 'Monitor']);
   await look(page, 'go-live');
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1_360, 360]) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { openWriter } from '../../storage/sqlite/database.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createClient, createOperator, HANDSHAKE } from '../support/client.ts';
@@ -110,14 +110,25 @@ test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an 
   await page.getByText('1 of 3 answers failed today, all of them in Test app.').waitFor();
   const today = page.getByRole('region', { name: 'Today' });
   await today.getByText('1 of 2 apps in use').waitFor();
-  // What failed is told of the answers that are counted beside it; money has its form where there is none, too.
-  assert.match((await today.innerText()).replaceAll(/\s+/g, ' '), /Answers today 3 .* Failed 33 % 1 of 3 answers .* Spent today 0\.00 USD/);
+  // What failed is told of the answers that are counted beside it.
+  assert.match(
+    (await today.innerText()).replaceAll(/\s+/g, ' '),
+    /Answers today 3 .* Failed 33 % 1 of 3 answers .* Spent today 0\.00\d* USD/,
+  );
+  await row.getByRole('link', { name: 'no domain is allowed' }).waitFor();
   await page.getByText('Went live').waitFor();
   await look(page, 'overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await ask('And now?');
   await row.getByRole('cell', { name: '25 %' }).waitFor();
   assert.equal(await turns.innerText(), '4');
+  // The bar ends where the page does, however wide the window is.
+  for (const width of [1_440, 1_920]) {
+    await page.setViewportSize({ width, height: 860 });
+    const edgeOf = (what: Locator) => what.evaluate((own) => own.getBoundingClientRect().right);
+    assert.equal(await edgeOf(page.locator('.palette-button')), await edgeOf(today), `${width}`);
+  }
+  assert.equal(await page.locator('.crumbs [aria-current=page]').innerText(), 'Overview');
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
   // Rows are lines there, so that nothing has to be scrolled for.

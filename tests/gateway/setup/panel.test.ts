@@ -218,7 +218,7 @@ test('SETUP-45, SETUP-61, STEP-11, SMOKE-5: GET /status: the keys of the table, 
     Array(4).fill(['key', 'label', 'ok', 'detail']),
   );
   const labels =
-    'Waiting for your agent, Agent connected, Reading your code, Installing the SDK, Connecting your users, Applying your look, Defining the assistant, Filling the knowledge base, Connecting screens, Connecting actions, Building and verifying, Test conversation, Ready';
+    'Waiting for your agent, Agent connected, Reading your code, Installing the SDK, Connecting your users, Setting the appearance, Defining the assistant, Filling the knowledge base, Connecting screens, Connecting actions, Building and verifying, Test conversation, Ready';
   assert.deepEqual(
     steps.map(({ label }) => label),
     labels.split(', '),
@@ -290,7 +290,7 @@ test('LIVE-8: the app has called in with the first request that has a handshake,
   const called = await ready();
   assert.equal(called.is, false);
   assert.notEqual(called.at, null);
-  assert.match(called.detail, /called in, but has sent no manifest/);
+  assert.match(called.detail, /connected, but has sent no manifest/);
   assert.equal(await state('verify'), 'done');
   await app.callIn();
   assert.deepEqual(await ready().then(({ is, at }) => [is, at]), [true, called.at]);

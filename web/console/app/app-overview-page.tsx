@@ -205,9 +205,9 @@ function HowItGoes({ app }: { readonly app: App }) {
       >
         <Problem error={error} retry={reload} />
         {answer !== undefined && <Numbers summary={answer} />}
-        {answer !== undefined && waitingOf(answer.waits).length > 0 && (
+        {answer !== undefined && waitingOf({ ...app, waits: answer.waits }).length > 0 && (
           <p class="card-waits">
-            <b>Waits for you</b> <WaitLinks app={app.id} waits={answer.waits} />
+            <b>Waits for you</b> <WaitLinks app={app.id} of={{ ...app, waits: answer.waits }} />
           </p>
         )}
       </Card>

@@ -40,7 +40,7 @@ export function AppTable({ organisation, apps }: { readonly organisation: Organi
           { title: 'Published', of: ({ app: { published_version: version } }) => (version === null ? NONE : `version ${version}`) },
           { title: 'Answers today', of: ({ glance }) => glance?.ended || NONE, look: 'number' },
           { title: 'Failed', of: ({ glance }) => (glance === undefined ? NONE : <FailedShare {...glance} />), look: 'number' },
-          { title: 'Waits for you', of: ({ app, glance }) => glance !== undefined && <WaitLinks app={app.id} waits={glance.waits} /> },
+          { title: 'Waits for you', of: ({ app, glance }) => glance !== undefined && <WaitLinks app={app.id} of={glance} /> },
           { title: 'Last said', of: ({ glance }) => (glance?.last_at == null ? NONE : momentOf(glance.last_at)) },
         ]}
       />

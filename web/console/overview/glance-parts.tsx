@@ -1,6 +1,6 @@
 /** Numbers of apps at a glance: lines of some days, shares, what waits for a person, and what happened last. */
 import type { ComponentChildren } from 'preact';
-import type { AppEvent, Counts, Waits } from '../../../protocol/console/glance-answers.ts';
+import type { AppEvent, AppGlance, Counts } from '../../../protocol/console/glance-answers.ts';
 import { appAddress } from '../app/app.ts';
 import { Card } from '../parts/card.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -96,8 +96,11 @@ interface Waiting {
   readonly section: string;
 }
 
-export function waitingOf({ proposals, keys, sources, setup, todos }: Waits): readonly Waiting[] {
+type Awaited = Pick<AppGlance, 'waits' | 'blocked'>;
+
+export function waitingOf({ waits: { proposals, keys, sources, setup, todos }, blocked }: Awaited): readonly Waiting[] {
   return [
+    ...(blocked ? [{ text: 'no domain is allowed', section: 'settings' }] : []),
     ...(proposals > 0 ? [{ text: counted(proposals, 'proposal', 'proposals'), section: 'proposals' }] : []),
     ...(keys > 0 ? [{ text: `${counted(keys, 'action', 'actions')} without a key`, section: 'actions' }] : []),
     ...(sources > 0 ? [{ text: `${counted(sources, 'source', 'sources')} unread`, section: 'knowledge' }] : []),
@@ -108,10 +111,10 @@ export function waitingOf({ proposals, keys, sources, setup, todos }: Waits): re
 }
 
 /** Nothing where nothing waits. */
-export function WaitLinks({ app, waits }: { readonly app: string; readonly waits: Waits }) {
+export function WaitLinks({ app, of }: { readonly app: string; readonly of: Awaited }) {
   return (
     <span class="waits">
-      {waitingOf(waits).map(({ text, section }) => (
+      {waitingOf(of).map(({ text, section }) => (
         <a key={text} class="chip is-wait" href={appAddress(app, section)}>
           {text}
         </a>

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<AppGlance>[] = [
   { title: 'First word', of: FirstWord, look: 'number' },
   { title: 'People', of: ({ people }) => people || NONE, look: 'number' },
   { title: 'Spent today', of: ({ spent_usd: spent }) => usd(spent), look: 'number' },
-  { title: 'Waits for you', of: ({ id, waits }) => <WaitLinks app={id} waits={waits} /> },
+  { title: 'Waits for you', of: (app) => <WaitLinks app={app.id} of={app} /> },
   { title: 'Last said', of: ({ last_at: at }) => (at === null ? NONE : momentOf(at)) },
 ];
 
@@ -89,7 +89,7 @@ function Unused({ app }: { readonly app: AppGlance }) {
         Nobody has asked it anything yet.
       </td>
       <td colSpan={2}>
-        <WaitLinks app={app.id} waits={app.waits} />
+        <WaitLinks app={app.id} of={app} />
       </td>
     </tr>
   );

@@ -130,7 +130,7 @@ function TodayCard({ organisations, isPart }: TodayProps) {
   const sum = (of: (app: AppGlance) => number) => sumOf(apps, of);
   const [ended, failed] = [sum((app) => app.ended), sum((app) => app.failed)];
   const month = organisations.reduce((all, { glance }) => all + (glance?.credit.spent_usd ?? 0), 0);
-  const waits = apps.map((app) => waitingOf(app.waits).length).filter((count) => count > 0);
+  const waits = apps.map((app) => waitingOf(app).length).filter((count) => count > 0);
   return (
     <section class="card" aria-label="Today">
       <NumberList

@@ -7,16 +7,16 @@ type Signal = 'is-ok' | 'is-accent' | 'is-wait' | 'is-bad' | '';
 const SIGNALS: Readonly<Record<Exclude<Signal, 'is-accent'>, readonly string[]>> = {
   'is-ok': [
     ...['completed', 'succeeded', 'done', 'live', 'indexed', 'approved', 'passed', 'helpful', 'added'],
-    ...['current', 'connected', 'claimed', 'entered', 'charged', 'manual', 'sent', 'on', 'in_both', 'in_the_build'],
+    ...['current', 'connected', 'claimed', 'entered', 'charged', 'manual', 'sent', 'on', 'in_both', 'in_the_build', 'serving', 'answers'],
   ],
   'is-wait': [
     ...['open', 'waiting', 'undecided', 'blocked', 'building', 'left', 'not_entered', 'not_connected', 'waits_for_a_key'],
     ...['twice', 'differs', 'planned'],
   ],
-  'is-bad': ['failed', 'timed_out', 'unknown', 'interrupted', 'aborted', 'suspended', 'not_helpful', 'missing'],
+  'is-bad': ['failed', 'timed_out', 'unknown', 'interrupted', 'aborted', 'suspended', 'not_helpful', 'missing', 'away'],
   '': [
     ...['new', 'newest', 'newest_only', 'requested', 'continued', 'declined', 'rejected', 'replaced', 'cancelled', 'expired', 'over'],
-    ...['archived', 'progress'],
+    ...['archived', 'progress', 'not_following'],
   ],
 };
 

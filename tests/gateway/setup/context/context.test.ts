@@ -312,5 +312,5 @@ test('STEP-1, STEP-6: every step with its state, and the ones an agent may repor
   );
   const row = readSession(db, sessionId);
   assert.ok(row !== undefined);
-  assert.deepEqual(panelSteps(row)[5], { id: 'appearance', label: 'Applying your look', state: 'active', closed_by: 'either' });
+  assert.deepEqual(panelSteps(row)[5], { id: 'appearance', label: 'Setting the appearance', state: 'active', closed_by: 'either' });
 });
