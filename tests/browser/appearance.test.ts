@@ -65,7 +65,7 @@ test('LOOK-1, LOOK-2, LOOK-4: colours show in the widget as they are typed, weak
   await page.locator('.trial-place .mark img').waitFor();
 });
 
-/** Of its words, or those that stand in it as a hint, on `ground`. */
+/** The contrast of words with `ground`; of a hint in an empty field with its `part`. */
 async function contrastOf(words: Locator, ground: Locator, part?: '::placeholder'): Promise<number> {
   const colour = await words.evaluate((own, pseudo) => getComputedStyle(own, pseudo).color, part);
   return wcagContrast(colour, await ground.evaluate((own) => getComputedStyle(own).backgroundColor));

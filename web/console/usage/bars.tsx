@@ -63,7 +63,7 @@ export function Plot({ peak, words, ...bars }: PlotProps) {
       <div class="plot-scale" aria-hidden="true">
         <span>{words(most)}</span>
         {bars.look !== 'is-low is-failing' && <span>{words(most / 2)}</span>}
-        <span>0</span>
+        <span>{words(0)}</span>
       </div>
       <Bars {...bars} most={most} />
     </div>
