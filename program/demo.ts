@@ -85,8 +85,8 @@ function keysOf(storage: Storage, appId: string): DemoKeys | undefined {
   return live === undefined || test === undefined ? undefined : { live, test };
 }
 
-/** Where its page is served; behind another name that is the service's own page, which needs no entry. */
-const OWN_HOSTS = ['localhost', '127.0.0.1'];
+/** Its page is the service's own, which needs no entry (DEMO-5). With none at all the console would take it for blocked: this name leads to the browser's own machine alone. */
+const OWN_HOSTS = ['demo.localhost'];
 
 async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
   const { storage } = services;
@@ -104,7 +104,7 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undef
     organisationId,
     name: 'Kettle shop',
     platformHint: 'web',
-    settings: { messages_per_minute: MESSAGES_PER_MINUTE, messages_per_day: MESSAGES_PER_DAY, allowed_domains: OWN_HOSTS, media_hosts: [] },
+    settings: { messages_per_minute: MESSAGES_PER_MINUTE, messages_per_day: MESSAGES_PER_DAY, allowed_domains: OWN_HOSTS },
     nowMs,
   });
   const items = documents().map(({ key, title, content }) => ({ external_key: key, kind: 'text' as const, title, content }));
