@@ -176,7 +176,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         name: 'publish_on_go_live',
         kind: 'switch',
         label: 'Publish the drafts when it goes live',
-        hint: `Where nothing was ever published. Off: people get the default appearance and assistant until you publish. ${onOff(DEFAULTS.publishOnGoLive)}`,
+        hint: `Where nothing was ever published. Off: people get the default look and persona until you publish. ${onOff(DEFAULTS.publishOnGoLive)}`,
       },
     ],
   },
