@@ -15,6 +15,7 @@ import {
   type UsageDay,
 } from '../storage/apps/app-glance.ts';
 import { countActions } from '../storage/apps/http-actions.ts';
+import { isBlocked } from '../storage/apps/manifests.ts';
 import {
   type AppHour,
   addedFirstWords,
@@ -91,7 +92,7 @@ function glanceOfApp(db: Connection, app: AppHead, nowMs: number): AppGlance {
   const used = readUsageDays(db, id, channel, week[0] ?? '');
   const today = used.filter(({ day }) => day === week.at(-1));
   return {
-    ...{ id, name, live, suspended, channel: live ? 'live' : 'test' },
+    ...{ id, name, live, suspended, blocked: isBlocked(db, app, app.domains), channel: live ? 'live' : 'test' },
     ...countsOf(channel, today, readAppHours(db, id, channel, firstHourOf(nowMs))),
     week: week.map((day) => used.find((each) => each.day === day)?.turns ?? 0),
     last_at: timestamp(lastAtMs),

@@ -18,13 +18,24 @@ const PAGES = [
   ['usage', '/usage', 'Usage'],
 ] as const;
 
-const QUESTIONS = ['How do I send something back?', 'How long does shipping take?', 'How hot should the water be?'];
+const QUESTIONS = [
+  'How do I send something back?',
+  'Which tea has the least caffeine?',
+  'How long does shipping take?',
+  'Can I order without an account?',
+  'Do you wrap gifts?',
+  'How hot should the water be?',
+];
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** An app that was set up call by call and is live, which people have asked. */
 async function setUpShop({ service }: BrowserWorld): Promise<string> {
   const operator = createOperator(service.baseUrl, service.operatorToken);
   const { org } = (await operator('POST', '/orgs', { name: 'Tea and more', plan: 'growth' })).json as { org: { id: string } };
-  const made = (await operator('POST', `/orgs/${org.id}/apps`, { name: 'Tea shop' })).json as {
+  const settings = { name: 'Tea shop', allowed_domains: ['tea.example.com'] };
+  const made = (await operator('POST', `/orgs/${org.id}/apps`, settings)).json as {
     app: { id: string };
     keys: { live: string };
   };
@@ -33,33 +44,82 @@ async function setUpShop({ service }: BrowserWorld): Promise<string> {
   for (const { run } of SETUP_WORK) await run(first, service.baseUrl);
   await first.get('POST', '/complete', SUMMARY);
   await operator('POST', `/apps/${appId}/go-live`);
+  await operator('PUT', `/apps/${appId}/experience`, { welcomeTitle: 'What can I do for you?' });
+  await operator('POST', `/apps/${appId}/publish`);
   for (const [n, text] of QUESTIONS.entries()) {
     const client = createClient(service.baseUrl, made.keys.live, String(n).repeat(32));
     await client.chat({ message: { text }, client: HANDSHAKE });
   }
+  spreadTimes({ service }, org.id, 0);
+  const { orgs } = (await operator('GET', '/orgs')).json as { orgs: readonly { id: string; name: string }[] };
+  for (const { id, name } of orgs) if (name === 'Demo') spreadTimes({ service }, id, 9);
   addUse({ service }, org.id, appId);
   return appId;
 }
 
-/** Use of the days before today, as the ledger keeps it: a busy week, a quiet weekend. */
+/** Everything happened just now: afterwards the set-up was three weeks ago or `later` by some days, version 2 was published last week, and questions came over the day. */
+function spreadTimes({ service }: Pick<BrowserWorld, 'service'>, organisationId: string, later: number): void {
+  const db = openWriter(join(service.dataDir, 'organisations', `${organisationId}.sqlite`));
+  const nowMs = Date.now();
+  const at = (daysAgo: number, hour: number, minute: number) =>
+    (Math.floor(nowMs / DAY_MS) - daysAgo + later) * DAY_MS + hour * HOUR_MS + minute * 60_000;
+  const times = {
+    opened: at(21, 9, 4),
+    smoke: at(21, 9, 38),
+    closed: at(21, 9, 41),
+    firstSeen: at(21, 9, 27),
+    live: at(20, 14, 20),
+    again: at(6 + later, 16, 12),
+    ...{ now: nowMs, step: 67 * 60_000 },
+  };
+  for (const update of [
+    'UPDATE setup_sessions SET opened_at_ms = :opened, closed_at_ms = :closed WHERE closed_at_ms IS NOT NULL',
+    'UPDATE smoke_runs SET created_at_ms = :smoke',
+    'UPDATE publications SET published_at_ms = iif(version = 1, :live, :again)',
+    'UPDATE manifests SET first_seen_at_ms = :firstSeen',
+    'UPDATE knowledge_sources SET created_at_ms = :firstSeen, updated_at_ms = :firstSeen + 7000 * rowid',
+    'UPDATE apps SET created_at_ms = :opened, handshake_at_ms = :firstSeen, live_at_ms = :live, revision = revision + 1',
+    // The newest was asked two minutes ago, each other one an hour or so before the next.
+    `UPDATE conversations SET created_at_ms = :now - 120000 - :step * before, updated_at_ms = :now - 120000 - :step * before
+      FROM (SELECT id AS one, row_number() OVER (ORDER BY updated_at_ms DESC) - 1 AS before FROM conversations) WHERE id = one`,
+  ]) {
+    const named = Object.entries(times).filter(([name]) => new RegExp(`:${name}\\b`).test(update));
+    db.statement(update).run(Object.fromEntries(named));
+  }
+  db.close();
+}
+
+/** Use of the days up to now, as the ledger and the counts by the hour keep it: a busy week, a quiet weekend, quiet nights. */
 function addUse({ service }: Pick<BrowserWorld, 'service'>, organisationId: string, appId: string): void {
   const db = openWriter(join(service.dataDir, 'organisations', `${organisationId}.sqlite`));
   const add = db.statement(
     `INSERT INTO usage_days (app_id, channel, day, turns, conversations, cost_microusd, failed_microusd)
-     VALUES (:appId, 'live', :day, :turns, :conversations, :costMicroUsd, :failed)`,
+     VALUES (:appId, 'live', :day, :turns, :conversations, :costMicroUsd, :failed) ON CONFLICT (app_id, channel, day)
+     DO UPDATE SET turns = turns + excluded.turns, conversations = conversations + excluded.conversations, cost_microusd = excluded.cost_microusd`,
   );
-  const today = new Date();
-  for (let day = 1; day < today.getUTCDate(); day++) {
-    const date = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), day));
+  const addHour = db.statement(
+    `INSERT INTO app_hours VALUES (:appId, 'live', :hour, :turns, :failed, :people, :firstWords) ON CONFLICT DO NOTHING`,
+  );
+  const addTried = db.statement(`INSERT INTO tried_hours VALUES (:appId, :kind, :hour, :tried, :failed) ON CONFLICT DO NOTHING`);
+  const thisHour = Math.floor(Date.now() / HOUR_MS);
+  const today = Math.floor(thisHour / 24);
+  for (let day = today - new Date().getUTCDate() + 1; day <= today; day++) {
+    const date = new Date(day * DAY_MS);
     const isQuiet = date.getUTCDay() % 6 === 0;
-    const turns = (isQuiet ? 140 : 420) + ((day * 97) % 180);
+    let turns = 0;
+    for (let hour = day * 24; hour < Math.min((day + 1) * 24, thisHour); hour++) {
+      const ofDay = hour % 24;
+      const busy = Math.max(1, 24 - 2 * Math.abs(ofDay - 14) + ((hour * 7) % 9));
+      const own = Math.ceil(busy * (isQuiet ? 0.35 : 0.8 + ((day * 97) % 45) / 100));
+      const failed = hour % 61 === 0 ? 2 : 0;
+      turns += own;
+      addHour.run({ appId, hour, turns: own, failed, people: Math.ceil(own / 3), firstWords: JSON.stringify([0, 0, 0, 0, own, 0]) });
+      addTried.run({ appId, kind: 'model', hour, tried: own + 2, failed });
+      addTried.run({ appId, kind: 'backend', hour, tried: Math.ceil(own / 4), failed: 0 });
+    }
     add.run({
-      appId,
-      day: date.toISOString().slice(0, 'YYYY-MM-DD'.length),
-      turns,
-      conversations: Math.ceil(turns / 3),
-      costMicroUsd: turns * 1_900,
-      failed: day % 9 === 4 ? 90_000 : 0,
+      ...{ appId, turns, day: date.toISOString().slice(0, 'YYYY-MM-DD'.length), conversations: Math.ceil(turns / 3) },
+      ...{ costMicroUsd: turns * 1_900, failed: date.getUTCDate() % 9 === 4 ? 90_000 : 0 },
     });
   }
   db.close();

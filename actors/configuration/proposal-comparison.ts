@@ -63,7 +63,7 @@ function contrastChanges({ db, appId }: Rows, write: SetupWrite): ContrastChange
 function personaItems({ db, appId }: Rows, { patch }: Extract<SetupWrite, { kind: 'experience' }>): ItemChange[] {
   const draft: Fields = { ...readDraft(db, appId)?.experience };
   const named = Object.fromEntries(Object.keys(patch).map((field) => [field, draft[field]]));
-  return [{ name: 'persona', change: 'updated', fields: changedFields(named, { ...patch }) }];
+  return [{ name: 'assistant', change: 'updated', fields: changedFields(named, { ...patch }) }];
 }
 
 function sourceNow({ db, appId }: Rows, key: string): Fields | undefined {

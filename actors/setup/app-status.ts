@@ -64,10 +64,10 @@ export function smokeFacts({ passed, answers }: SmokeRun): SmokeFacts {
 function appCheck({ handshakeAt, manifest }: AppFacts): GoLiveCheck {
   const ok = handshakeAt !== null && manifest !== null;
   const detail = ok
-    ? `The app called in with ${manifest.sdkVersion}: ${counted(manifest.actionCount, 'action')}, ${counted(manifest.routeCount, 'screen')}.`
+    ? `The app connected with ${manifest.sdkVersion}: ${counted(manifest.actionCount, 'action')}, ${counted(manifest.routeCount, 'screen')}.`
     : handshakeAt === null
-      ? 'The app has not called in yet. Build it with its test key and start it once, so that the SDK sends its manifest.'
-      : 'The app called in, but has sent no manifest. Let it send one when it starts, also without actions and screens.';
+      ? 'The app has not connected yet. Build it with its test key and start it once, so that the SDK sends its manifest.'
+      : 'The app connected, but has sent no manifest. Let it send one when it starts, also without actions and screens.';
   return { key: 'app', label: 'App connected', ok, detail };
 }
 

@@ -17,7 +17,7 @@ export interface StoredPanel {
 }
 
 const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
-  verify: 'The app called in.',
+  verify: 'The app connected.',
   test: 'The smoke test passed.',
   knowledge: 'A knowledge source is indexed.',
   screens: 'A build registered its screens.',

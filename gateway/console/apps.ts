@@ -11,6 +11,7 @@ import type { AppStatus } from '../../protocol/console/setup-answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { createApp } from '../../storage/apps/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps/apps.ts';
+import { isBlocked } from '../../storage/apps/manifests.ts';
 import { organisationOfApp } from '../../storage/organisations/organisations.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
@@ -21,7 +22,7 @@ import { smokeRunToWire } from '../http/wire.ts';
 import { consoleRoute, json, type Route } from '../route.ts';
 import { appRead, appRoute, requireApp, requireOrganisation } from './app-read.ts';
 
-export function appToWire(app: AppRecord): App {
+function appToWire(db: Connection, app: AppRecord): App {
   return {
     id: app.id,
     org_id: app.organisationId,
@@ -30,6 +31,7 @@ export function appToWire(app: AppRecord): App {
     platform_hint: app.platformHint,
     live: app.live,
     live_at: timestamp(app.liveAtMs),
+    blocked: isBlocked(db, app, app.settings.allowedDomains.length),
     ...settingsToWire(app.settings),
     persona_version: app.personaVersion,
     published_version: app.publishedVersion,
@@ -42,8 +44,9 @@ export function appToWire(app: AppRecord): App {
 const listAppsRoute = consoleRoute('GET', '/orgs/:org/apps', undefined, ({ params }, services) => {
   const { id } = requireOrganisation(services, params.org);
   const { storage } = services;
-  const apps = listApps(storage.organisation(id), id).filter((app) => organisationOfApp(storage.control, app.id) === id);
-  return json({ apps: apps.map(appToWire) });
+  const db = storage.organisation(id);
+  const apps = listApps(db, id).filter((app) => organisationOfApp(storage.control, app.id) === id);
+  return json({ apps: apps.map((app) => appToWire(db, app)) });
 });
 
 const createAppRoute = consoleRoute('POST', '/orgs/:org/apps', createAppBody, async ({ params, body }, services) => {
@@ -51,16 +54,16 @@ const createAppRoute = consoleRoute('POST', '/orgs/:org/apps', createAppBody, as
   const { name, slug, platform_hint: platformHint, ...settings } = body;
   const nowMs = services.nowMs();
   const { app, keys } = await createApp(services.storage, { organisationId, name, slug, platformHint, settings, nowMs });
-  return json({ app: appToWire(app), keys }, 201);
+  return json({ app: appToWire(services.storage.organisation(organisationId), app), keys }, 201);
 });
 
-const readAppRoute = appRead('', ({ app }) => ({ app: appToWire(app) }));
+const readAppRoute = appRead('', ({ app, db }) => ({ app: appToWire(db, app) }));
 
-const patchAppRoute = appRoute('PATCH', '', patchAppBody, async ({ app: { id: appId, organisationId } }, { body }, services) => {
+const patchAppRoute = appRoute('PATCH', '', patchAppBody, async ({ app: { id: appId, organisationId }, db }, { body }, services) => {
   const app = await services.storage.write(organisationId, 'patchApp', { appId, organisationId, patch: body, nowMs: services.nowMs() });
   // The patch may let the app go live by itself.
   await services.setup.settled(organisationId, appId);
-  return json({ app: appToWire(app) });
+  return json({ app: appToWire(db, app) });
 });
 
 /** Ids of uploads that are read in one go. */

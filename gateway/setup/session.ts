@@ -67,7 +67,7 @@ const eventsRoute = setupRoute('POST', '/events', v.unknown(), async ({ caller, 
   return json({ accepted: reported.ids.length, ids: reported.ids, detected: reported.detected });
 });
 
-/** `"App connected" is not ok: The app has not called in yet. …` of each check that an app which is not live waits for. */
+/** `"App connected" is not ok: The app has not connected yet. …` of each check that an app which is not live waits for. */
 function missing(db: Connection, app: AppRecord): string[] {
   if (app.live) return [];
   return readAppStatus(db, app)

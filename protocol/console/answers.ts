@@ -14,6 +14,8 @@ export interface App extends ShownSettings {
   readonly platform_hint: string;
   readonly live: boolean;
   readonly live_at: string | null;
+  /** Live, though no website may show it. */
+  readonly blocked: boolean;
   readonly persona_version: number;
   readonly published_version: number | null;
   readonly handshake_at: string | null;

@@ -32,6 +32,8 @@ export interface AppGlance extends Counts {
   readonly name: string;
   readonly live: boolean;
   readonly suspended: boolean;
+  /** Live, though no website may show it. */
+  readonly blocked: boolean;
   readonly channel: 'live' | 'test';
   /** Turns of the last seven days (UTC), today last. The counts above are today's. */
   readonly week: readonly number[];

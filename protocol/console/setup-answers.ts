@@ -8,7 +8,7 @@ export interface Step {
   readonly closed_by: 'server' | 'agent' | 'either';
 }
 
-export type CheckKey = 'app' | 'knowledge' | 'screens' | 'smoke';
+export type CheckKey = 'app' | 'knowledge' | 'screens' | 'smoke' | 'domains' | 'addresses' | 'answered' | 'models';
 
 export interface SetupSession {
   readonly app_id: string;
@@ -115,6 +115,10 @@ export interface AppStatus {
     readonly auto_go_live: boolean;
     readonly publish_on_go_live: boolean;
     readonly published_version: number | null;
+    /** The drafts are not what is published. */
+    readonly unpublished: boolean;
+    /** What people need beside `go_live`. */
+    readonly reach: readonly Check[];
     readonly obstacles: readonly string[];
     readonly note: string;
   };

@@ -13,6 +13,8 @@ const appHead = columns({
   suspended: flag.from(`coalesce(settings ->> '$.suspended', 0)`),
   createdAtMs: integer,
   lastAtMs: orNull(integer).from('(SELECT max(updated_at_ms) FROM conversations c WHERE c.app_id = apps.id)'),
+  platformHint: text,
+  domains: integer.from(`coalesce(json_array_length(settings, '$.allowed_domains'), 0)`),
 });
 
 export type AppHead = RowOf<typeof appHead>;

@@ -234,6 +234,13 @@ function saveExperienceDraft(
   return { draft, personaVersion, changed };
 }
 
+/** Whether publishing would make another version. */
+export function hasUnpublished(db: Connection, appId: string, publishedVersion: number | null): boolean {
+  const drafts = readDraftPair(db, appId);
+  const latest = readPublishedPair(db, appId, publishedVersion);
+  return (drafts?.appearance ?? null) !== (latest?.appearance ?? null) || (drafts?.experience ?? null) !== (latest?.experience ?? null);
+}
+
 /** Publishing what is published already answers that version. @throws Refusal not_found; conflict when there is nothing to publish yet. */
 export function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
   const { appId, nowMs } = input;
@@ -242,10 +249,7 @@ export function publishDrafts(db: Connection, input: { appId: string; nowMs: num
   if (drafts === undefined || (drafts.appearance === null && drafts.experience === null)) {
     throw new Refusal('conflict', 'There is nothing to publish: neither an appearance nor a persona has been written.');
   }
-  const latest = readPublishedPair(db, appId, publishedVersion);
-  if (publishedVersion !== null && latest?.appearance === drafts.appearance && latest?.experience === drafts.experience) {
-    return { version: publishedVersion };
-  }
+  if (publishedVersion !== null && !hasUnpublished(db, appId, publishedVersion)) return { version: publishedVersion };
   const version = (publishedVersion ?? 0) + 1;
   const insert = `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
     SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`;

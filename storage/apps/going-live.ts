@@ -32,7 +32,7 @@ function publishesDrafts(db: Connection, appId: string, publishOnGoLive: boolean
 function lineOf(publishes: boolean, version: number | null): string {
   if (publishes) return 'The app went live, and its drafts were published as version 1.';
   if (version !== null) return `The app went live with version ${version}.`;
-  return 'The app went live. Nothing was published: people get the default look and persona until somebody publishes.';
+  return 'The app went live. Nothing was published: people get the default appearance and assistant until a person publishes.';
 }
 
 /** From now on live keys are served. Idempotent: the first time stays. @throws Refusal not_found. */

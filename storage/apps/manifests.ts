@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
+import { formOf } from '../../protocol/console/apps.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { completeManifest, type Manifest, type PostedManifest } from '../../protocol/runtime/manifest.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
@@ -97,6 +98,23 @@ function newestManifests(db: Connection, appId: string, limit: number): Manifest
 export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
   const [row] = newestManifests(db, appId, 1);
   return row === undefined ? undefined : { ...row, document: parse(db, appId, row.hash, row.document) };
+}
+
+/** Whether browsers are to show the app: the build that counts says so, before the first one the person's hint does. */
+export function isForWebsites(db: Connection, { id, platformHint }: { readonly id: string; readonly platformHint: string }): boolean {
+  const [counting] = newestManifests(db, id, 1);
+  return counting === undefined ? formOf(platformHint) === 'web' : counting.sdk.startsWith('web/');
+}
+
+interface ShownApp {
+  readonly id: string;
+  readonly live: boolean;
+  readonly platformHint: string;
+}
+
+/** Whether it is live, and no website may show it: `domains` are how many may. */
+export function isBlocked(db: Connection, app: ShownApp, domains: number): boolean {
+  return app.live && domains === 0 && isForWebsites(db, app);
 }
 
 const build = columns({ hash: text, sdk: text, document: text, lastSeenAtMs: integer, hours: orNull(integer), vouched: orNull(integer) });

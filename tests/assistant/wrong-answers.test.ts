@@ -9,8 +9,8 @@ import { answersOf } from '../../bench/shown/live.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import type { Routes } from '../../protocol/catalog/component.ts';
-import type { Detail } from '../../protocol/schema/issues.ts';
 import { isObject } from '../../protocol/schema/bounded.ts';
+import type { Detail } from '../../protocol/schema/issues.ts';
 import { MODEL_EXAMPLES } from '../protocol/catalog/examples.ts';
 import { projectRoot } from '../support/project-root.ts';
 

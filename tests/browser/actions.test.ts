@@ -63,7 +63,7 @@ test('DECLARED-1: actions and screens, declared beside the build, with what diff
   const { world, path } = await shop(t);
   const { page } = await world.signedIn(path, { bypassCSP: true });
   await waitForPage(page, 'Actions and screens');
-  await row(page, 'get_order_status').getByText('in both').waitFor();
+  await row(page, 'get_order_status').getByText('twice').waitFor();
   await row(page, 'open_chat').getByText('in the build').waitFor();
   await row(page, 'search_teas').getByText('waits for a key').waitFor();
   await page.getByRole('region', { name: 'Builds' }).getByText('registers 2 actions and 2 screens').waitFor();
@@ -87,7 +87,7 @@ test('DECLARED-1: actions and screens, declared beside the build, with what diff
   }
   await page.getByText('Screens', { exact: true }).first().click();
   await row(page, 'cart').getByText('differs').waitFor();
-  await row(page, 'home').getByText('only in the build').waitFor();
+  await row(page, 'home').getByText('in the build').waitFor();
   await row(page, 'orders').getByText('planned').waitFor();
   await page.getByRole('button', { name: 'Your cart', exact: true }).click();
   await page.getByText('Another one in the build: title.').waitFor();
@@ -107,10 +107,10 @@ test('DECLARED-5: a newest build that does not count yet stands beside the one t
   const builds = page.getByRole('region', { name: 'Builds' });
   const cells = async (build: RegExp) => (await builds.getByRole('row', { name: build }).getByRole('cell').allInnerTexts()).slice(0, 2);
   await builds.getByText('No turn has used it yet.').waitFor();
-  await builds.getByText('The newest counts once').waitFor();
-  await builds.getByText('It counts: it called in before the app was live').waitFor();
+  await builds.getByText('The newest becomes the current one once').waitFor();
+  await builds.getByText('It connected before the app was live').waitFor();
   assert.deepEqual(await cells(/^Web 0\.51\.0 newest/), ['8', '4']);
-  assert.deepEqual(await cells(/^Web 0\.50\.0 counts/), ['2', '2']);
+  assert.deepEqual(await cells(/^Web 0\.50\.0 current/), ['2', '2']);
   await row(page, 'action_7').getByText('newest only').waitFor();
   await look(page, 'actions-builds');
   assert.deepEqual(await axeFaults(page), []);

@@ -1,7 +1,10 @@
 /** Look and persona in the console: drawn by the SDK as they are typed, saved as drafts, published. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { wcagContrast } from 'culori';
+import type { Locator } from 'playwright-core';
 import { createOperator, createTestApp } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService } from '../support/service.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 import { axeFaultsInAllLooks } from './axe.ts';
@@ -62,6 +65,31 @@ test('LOOK-1, LOOK-2, LOOK-4: colours show in the widget as they are typed, weak
   await page.goto(`${service.baseUrl}/console/apps/${appId}/test`);
   await page.getByRole('button', { name: 'Chat all the same' }).click();
   await page.locator('.trial-place .mark img').waitFor();
+});
+
+/** The contrast of words with `ground`; of a hint in an empty field with its `part`. */
+async function contrastOf(words: Locator, ground: Locator, part?: '::placeholder'): Promise<number> {
+  const colour = await words.evaluate((own, pseudo) => getComputedStyle(own, pseudo).color, part);
+  return wcagContrast(colour, await ground.evaluate((own) => getComputedStyle(own).backgroundColor));
+}
+
+test('PAGE-9: in the dark the hint of an empty field can be read, and so can words in an accent that only just shows there', async (t) => {
+  const { service, signedIn } = await openWorld(t);
+  const { appId } = await createTestApp(service.baseUrl, service.operatorToken);
+  const options = { bypassCSP: true, colorScheme: 'dark' } as const;
+  const { page } = await signedIn(`/console/apps/${appId}/appearance?scheme=dark&shows=thread`, options);
+  const hint = page.getByLabel('Hint in the field');
+  assert.ok((await contrastOf(hint, hint, '::placeholder')) >= 4.5);
+  for (const name of ['Corners', 'Size of text', 'Words on the launcher']) {
+    assert.notEqual((await page.getByLabel(name).getAttribute('placeholder')) ?? '', '', name);
+  }
+  const preview = page.locator('.widget-preview');
+  const accent = () => preview.locator('.launcher').evaluate((own) => getComputedStyle(own).backgroundColor);
+  const before = await accent();
+  await page.getByLabel('Accent', { exact: true }).fill('#0b6e4f');
+  await eventually(async () => (await accent()) !== before);
+  const link = preview.getByRole('link', { name: 'follow it' });
+  assert.ok((await contrastOf(link, preview.locator('.panel').first())) >= 4.5);
 });
 
 test('LOOK-3: the persona is typed within its limits beside the welcome that it makes, and refused at the field', async (t) => {

@@ -43,5 +43,5 @@ test('PAGE-9, APPS-1, WATCH-1: with the keyboard alone an empty installation has
   await page.getByText('Live keys have been served since').waitFor();
   await pressByKeys(page, 'Summary');
   await waitForPage(page, 'Tea shop');
-  await page.getByText('4 of 4 checks pass').waitFor();
+  await page.getByText('5 of 7 checks pass').waitFor();
 });

@@ -29,7 +29,7 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   const base = `/console/apps/${appId}/conversations`;
   const { page } = await world.signedIn(base, { bypassCSP: true });
   await waitForPage(page, 'Conversations');
-  await page.getByRole('table').getByText('completed').waitFor();
+  await page.getByRole('table').locator('.chip.is-ok').getByText('completed').waitFor();
   await page.getByRole('table').getByRole('link', { name: PERSON }).waitFor();
   await look(page, 'conversations');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);

@@ -32,7 +32,7 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   await waitForPage(page, 'Conversations');
   await bar.getByText('The model fails').waitFor();
   await bar.getByRole('link', { name: 'What to do' }).waitFor();
-  await page.getByRole('button', { name: 'Dock d 1 wrong' }).waitFor();
+  await page.getByRole('button', { name: 'Operator 1 wrong' }).waitFor();
   const row = page.getByRole('table').getByRole('row').nth(1);
   await row.getByText('the model’s server failed, status 500, server_error').waitFor();
   await look(page, 'failing-conversations');

@@ -58,11 +58,16 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   await answers.getByText('within 60 days').first().waitFor();
   assert.equal(await page.title(), 'Go live · Console');
   const verdict = page.getByRole('region', { name: 'Whether people get it' });
-  await verdict.getByRole('heading', { name: 'Live, but people do not get all of it' }).waitFor();
-  const obstacles = verdict.getByRole('list');
-  await obstacles.getByText('No domain is allowed').waitFor();
-  await obstacles.getByRole('link', { name: 'Allow a domain' }).waitFor();
-  await obstacles.getByText('No turn of a build has ended well yet').waitFor();
+  await verdict.getByRole('heading', { name: 'Live, but blocked on every website' }).waitFor();
+  await verdict.locator('a.primary').getByText('Allow a domain').waitFor();
+  assert.doesNotMatch(await verdict.innerText(), /in the console/);
+  // What keeps people from it is among the checks, and is counted.
+  await page.getByRole('region', { name: 'Checks' }).getByText('4 of 6').waitFor();
+  await check('domains', false).getByText('No domain is allowed').waitFor();
+  await check('answered', false).getByText('open the app and ask it something').waitFor();
+  const navigation = page.getByRole('region', { name: 'App', exact: true });
+  await navigation.locator('.is-wait').getByText('live · blocked').waitFor();
+  assert.deepEqual(await navigation.getByRole('heading', { level: 3 }).allInnerTexts(), ['Configure', 'Monitor']);
   await look(page, 'go-live');
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1_360, 360]) {
@@ -73,8 +78,17 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
     }
   }
   await page.getByText('Live keys have been served since').waitFor();
-  await page.getByRole('button', { name: 'Publish as version 2' }).click();
-  await page.getByText('nothing changed since').waitFor();
+  const step = page.getByRole('region', { name: 'Two steps to people' });
+  await step.getByText('Version 1 is published, as the drafts say.').waitFor();
+  await write('PUT', '/experience', { assistantName: 'Leaf the second' });
+  await page.reload();
+  await step.locator('.is-wait').getByText('Unpublished drafts').waitFor();
+  await step.getByRole('button', { name: 'Publish as version 2' }).click();
+  await step.getByText('Version 2 is published, as the drafts say.').waitFor();
+  await write('PATCH', '', { allowed_domains: ['tea.example.com'] });
+  await page.reload();
+  await verdict.getByRole('heading', { name: 'Live, though 1 check does not pass' }).waitFor();
+  await page.getByRole('region', { name: 'Checks' }).getByText('5 of 6').waitFor();
 });
 
 test('GOLIVE-2: an app that does not go live by itself is taken live by a person, whatever the checks say, with a second word', async (t) => {

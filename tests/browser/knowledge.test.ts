@@ -23,6 +23,7 @@ test('READ-1, READ-2: sources are added and followed, found, archived and taken 
   await page.getByRole('button', { name: 'Add the text' }).click();
   const table = page.getByRole('table');
   await table.getByText(HOSTILE).waitFor();
+  await table.locator('.chip.is-ok').getByText('indexed').first().waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Add a source' }).click();
   await page.getByLabel('Address').fill('http://192.168.1.4/');

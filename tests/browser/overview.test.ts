@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { openWriter } from '../../storage/sqlite/database.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createClient, createOperator, HANDSHAKE } from '../support/client.ts';
@@ -105,16 +105,30 @@ test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an 
   const names = await table.getByRole('rowheader').allInnerTexts();
   assert.deepEqual(
     names.map((name) => name.split('\n')[0]?.replace(/ plan.*/, '')),
-    ['Test', 'Test app', 'Returns not live yet'],
+    ['Test', 'Test app live · blocked', 'Returns not live yet'],
   );
   await page.getByText('1 of 3 answers failed today, all of them in Test app.').waitFor();
-  await page.getByRole('region', { name: 'Today' }).getByText('1 of 2 apps in use').waitFor();
+  const today = page.getByRole('region', { name: 'Today' });
+  await today.getByText('1 of 2 apps in use').waitFor();
+  // What failed is told of the answers that are counted beside it.
+  assert.match(
+    (await today.innerText()).replaceAll(/\s+/g, ' '),
+    /Answers today 3 .* Failed 33 % 1 of 3 answers .* Spent today 0\.00\d* USD/,
+  );
+  await row.getByRole('link', { name: 'no domain is allowed' }).waitFor();
   await page.getByText('Went live').waitFor();
   await look(page, 'overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await ask('And now?');
   await row.getByRole('cell', { name: '25 %' }).waitFor();
   assert.equal(await turns.innerText(), '4');
+  // The bar ends where the page does, however wide the window is.
+  for (const width of [1_440, 1_920]) {
+    await page.setViewportSize({ width, height: 860 });
+    const edgeOf = (what: Locator) => what.evaluate((own) => own.getBoundingClientRect().right);
+    assert.equal(await edgeOf(page.locator('.palette-button')), await edgeOf(today), `${width}`);
+  }
+  assert.equal(await page.locator('.crumbs [aria-current=page]').innerText(), 'Overview');
   await page.setViewportSize({ width: 390, height: 800 });
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
   // Rows are lines there, so that nothing has to be scrolled for.
@@ -126,7 +140,7 @@ test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an 
   const numbers = page.getByRole('region', { name: 'How it goes' });
   await numbers.getByText('25 %').waitFor();
   await page.getByRole('table').getByText('When does my order come?').waitFor();
-  await page.getByRole('region', { name: 'Builds', exact: true }).getByText('counts').waitFor();
+  await page.getByRole('region', { name: 'Builds', exact: true }).getByText('current').waitFor();
   await look(page, 'summary');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await numbers.getByRole('radio', { name: '30 days' }).check({ force: true });

@@ -67,8 +67,8 @@ test('VERDICT-1, VERDICT-3: a difference side by side with who, why and when; th
   await propose(agent, 'PUT', '/appearance', { theme: { ...THEME, accent: '#7a1fa2' } });
   const { page } = await world.signedIn(path, { bypassCSP: true });
   await waitForPage(page, 'Proposals');
-  await shown(page, 'persona').locator('ins').getByText('very').waitFor();
-  await shown(page, 'persona').getByRole('row', { name: 'welcomeBody' }).getByText(HOSTILE).waitFor();
+  await shown(page, 'assistant').locator('ins').getByText('very').waitFor();
+  await shown(page, 'assistant').getByRole('row', { name: 'welcomeBody' }).getByText(HOSTILE).waitFor();
   const facts = page.getByRole('article');
   for (const words of ['Claude Code, model-1, linux', `As ${HOSTILE} says`, 'People get it once you publish.'])
     await facts.getByText(words).waitFor();
@@ -126,7 +126,7 @@ test('VERDICT-2: j, k, a and r decide; the reason outlives a reload; the help li
   await propose(agent, 'PUT', '/experience', { tone: 'Loud.' });
   await propose(agent, 'POST', '/knowledge', { items: [{ external_key: 'returns', op: 'archive' }] });
   const { page } = await world.signedIn(path);
-  await shown(page, 'persona').waitFor();
+  await shown(page, 'assistant').waitFor();
   await page.keyboard.press('?');
   for (const what of ['Next proposal', 'Proposal before', 'Approve the proposal', 'Reject the proposal'])
     await page.getByText(what).waitFor();
@@ -134,12 +134,12 @@ test('VERDICT-2: j, k, a and r decide; the reason outlives a reload; the help li
   await page.keyboard.press('j');
   await shown(page, 'returns').getByText('Send it back within 30 days.').waitFor();
   await page.keyboard.press('k');
-  await shown(page, 'persona').waitFor();
+  await shown(page, 'assistant').waitFor();
   await page.keyboard.press('r');
   const reason = page.getByLabel('Why not');
   await reason.pressSequentially('jkar: we keep it');
   await page.reload();
-  await shown(page, 'persona').waitFor();
+  await shown(page, 'assistant').waitFor();
   await page.keyboard.press('r');
   assert.equal(await reason.inputValue(), 'jkar: we keep it');
   await page.keyboard.press('Enter');

@@ -88,7 +88,7 @@ test('WATCH-1, WATCH-2: a person opens a session, hands over the command, and tw
       await agent.send('PUT', '/appearance', { theme: { accent: 'red' } });
       const toDo = page.getByRole('region', { name: 'For you to do' });
       await toDo.getByRole('button', { name: 'Start the shop once.' }).click();
-      await step(page, 'verify').getByText('waits for a person').first().waitFor();
+      await step(page, 'verify').getByText('waits for you').first().waitFor();
       await page.getByText('A write of appearance was refused.').first().waitFor();
       await look(page, 'setup-waits');
     }

@@ -24,8 +24,27 @@ test('PAGE-5: a person signs in with the operator token, and is told when it is 
   await page.getByRole('alert').getByText('token is not the operator token.').waitFor();
   await signIn(page, service.operatorToken);
   await waitForPage(page, 'Overview');
+  await page.getByRole('button', { name: 'Operator' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+});
+
+test('PAGE-13: light or dark is chosen at the foot of the navigation, is so at once, and is kept', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console', { colorScheme: 'light', bypassCSP: true });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.getByRole('button', { name: 'Operator' }).click();
+  await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+  const dark = await ground();
+  assert.notEqual(dark, light);
+  assert.deepEqual(await axeFaults(page), []);
+  await page.reload();
+  await waitForPage(page, 'Overview');
+  assert.equal(await ground(), dark);
+  await page.getByRole('button', { name: 'Operator' }).click();
+  await page.getByRole('radio', { name: 'System' }).check({ force: true });
+  assert.equal(await ground(), light);
 });
 
 test('PAGE-5, CONSOLE-5: the link of the start signs in once, by its address or typed in; a second time it says that it is over', async (t) => {

@@ -72,7 +72,7 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
   await page.waitForFunction(() => (document.querySelector('.waterfall')?.clientWidth ?? 0) < 480);
   assert.equal(await isBelow(), true, 'a bar stands below its name on a phone');
   await page.setViewportSize({ width: 1_360, height: 860 });
-  await page.getByText(/tokens in, [0-9,]+ out · \$|nothing was charged/).waitFor();
+  await page.getByText(/tokens in, [0-9,]+ out · [0-9.]+ USD|nothing was charged/).waitFor();
   const sent = page.getByRole('region', { name: 'What the model sent' });
   await sent.locator('summary').first().click();
   await sent.getByText('within 60 days').waitFor();

@@ -21,7 +21,7 @@ export interface SetupFileInput {
   readonly docsUrl: string;
   readonly token: string;
   readonly app: { readonly name: string; readonly platformHint: string; readonly live: boolean };
-  readonly release: Omit<Release, 'note' | 'obstacles'>;
+  readonly release: Pick<Release, 'auto_go_live' | 'publish_on_go_live' | 'published_version'>;
   readonly session: { readonly kind: SessionKind; readonly expiresAtMs: number; readonly writes: WriteMode };
 }
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Overview } from '../../../protocol/console/glance-answers.ts';
+import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { readApp } from '../../../storage/apps/apps.ts';
 import { hashManifest } from '../../../storage/apps/manifests.ts';
@@ -13,6 +15,8 @@ import { article, assertRefused, startSetup } from './setup-app.ts';
 import { type ClockedSetup, startClocked } from './setup-clock.ts';
 
 const setup = await startSetup();
+
+type Release = AppStatus['release'];
 
 test('LIVE-4: with auto_go_live off an app whose four checks pass does not go live by itself', async () => {
   const app = await setup.app({ auto_go_live: false });
@@ -123,11 +127,15 @@ test('LIVE-2, SETUP-52, TRACE-1: POST /complete takes a ready app live with its 
   assert.equal((await agent.get('POST', '/smoke')).passed, true);
   const { note, ...completed } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
   assert.deepEqual(completed, { ...COMPLETED, live: true, version: 1 });
-  assert.match(note, /^The app is live\. .*No turn of a build has ended well yet/);
+  assert.match(note, /^The app is live\. .*Nobody has had an answer in the app yet/);
   const { live, published_version: version } = await read();
   assert.deepEqual([live, version], [true, 1]);
   const kept = await app.console<{ traces: unknown }>('GET', `/traces?machine=app-lifecycle&instance=${app.appId}`);
   assert.match(JSON.stringify(kept.traces), /"type":"checks\.evaluated","passed":true/);
+  const unpublished = async () => (await app.console<AppStatus>('GET', '/status')).release.unpublished;
+  assert.equal(await unpublished(), false);
+  await app.console('PUT', '/experience', { assistantName: 'Ada the second' });
+  assert.equal(await unpublished(), true);
   const config = await fetch(`${setup.service.baseUrl}/v1/apps/config`, {
     headers: { 'X-Service-Key': app.keys.live, 'X-Service-Device': 'a'.repeat(32) },
   });
@@ -141,7 +149,7 @@ test('LIVE-2: with publish_on_go_live off the app goes live as it is, and POST /
   await agent.get('POST', '/smoke');
   const { note, ...answer } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
   assert.deepEqual(answer, { ...COMPLETED, live: true, version: null });
-  assert.match(note, /default look and persona until somebody publishes/);
+  assert.match(note, /default appearance and assistant until a person publishes/);
   assert.deepEqual([(await read()).live, (await read()).published_version], [true, null]);
   const { release } = await app.console<{ release: { note: string } }>('GET', '/status');
   assert.equal(release.note, note);
@@ -153,7 +161,7 @@ test('SETUP-52: POST /complete of an app that does not go live says why not, and
   await agent.get('POST', '/smoke');
   const { note, ...answer } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
   assert.deepEqual(answer, { ...COMPLETED, live: false, version: null });
-  assert.match(note, /^A person takes the app live in the console/);
+  assert.match(note, /^A person takes the app live \(auto_go_live is off\)/);
   assert.equal((await setup.view(sessionId)).events.at(-1)?.detail, note);
   const early = await readyApp();
   const { live } = await early.agent.get<{ live: boolean }>('POST', '/complete', { summary: 'No smoke test.' });
@@ -184,7 +192,8 @@ test('LIVE-5: a run that passes takes the app live also when its session ended m
 test('LIVE-10: what keeps people from getting a live app is named: no allowed domain, addresses of this machine, no turn that ended well', async () => {
   const local = await startSetup({ ALLOW_PRIVATE_ADDRESSES: 'on' });
   const app = await local.app({ allowed_domains: [] });
-  const obstacles = async () => (await app.console<{ release: { obstacles: string[]; note: string } }>('GET', '/status')).release;
+  const obstacles = async () => (await app.console<{ release: Release }>('GET', '/status')).release;
+  const failing = ({ reach }: Release) => reach.filter(({ ok }) => !ok).map(({ key }) => key);
   const agent = await app.agent();
   const order = { name: 'list_orders', description: 'Lists orders.', method: 'GET', url_template: 'http://127.0.0.1:9/orders' };
   await agent.get('POST', '/actions', { items: [{ external_key: 'a', ...order }] });
@@ -194,13 +203,33 @@ test('LIVE-10: what keeps people from getting a live app is named: no allowed do
   const [domains, address, turn] = named.obstacles;
   assert.match(domains ?? '', /^No domain is allowed, so the live key answers on no page/);
   assert.match(address ?? '', /^list_orders: the address is of this machine/);
-  assert.match(turn ?? '', /^No turn of a build has ended well yet/);
+  assert.match(turn ?? '', /^Nobody has had an answer in the app yet/);
+  assert.deepEqual(failing(named), ['domains', 'addresses', 'answered']);
   assert.ok(named.note.endsWith(named.obstacles.join(' ')));
   const client = createClient(local.service.baseUrl, app.keys.test);
   assert.equal((await client.say('Hello')).events.at(-1)?.status, 'completed');
   await agent.get('POST', '/actions', { items: [{ external_key: 'a', ...order, url_template: 'https://api.example.com/orders' }] });
   await app.console('PATCH', '', { allowed_domains: ['shop.example.com'] });
-  assert.deepEqual((await obstacles()).obstacles, []);
+  const mended = await obstacles();
+  assert.deepEqual([mended.obstacles, failing(mended), mended.reach.length], [[], [], 3]);
+});
+
+test('LIVE-11: an app for websites that is live and has no allowed domain says that it is blocked, alone, in its list and at a glance', async () => {
+  const app = await setup.app({ allowed_domains: [], platform_hint: 'A shop in React' });
+  const blocked = async () => {
+    const alone = await app.console<{ app: { blocked: boolean } }>('GET', '');
+    const { apps } = (await setup.operator('GET', `/orgs/${app.organisationId}/apps`)).json as { apps: { blocked: boolean }[] };
+    const { orgs } = (await setup.operator('GET', '/overview?limit=200')).json as Overview;
+    const glances = orgs.find(({ id }) => id === app.organisationId)?.glance?.apps ?? [];
+    return [alone.app, ...apps, ...glances].map((each) => each.blocked);
+  };
+  assert.deepEqual(await blocked(), [false, false, false], 'it is not live');
+  await app.console('POST', '/go-live');
+  assert.deepEqual(await blocked(), [true, true, true]);
+  await app.console('PATCH', '', { allowed_domains: ['shop.example.com'] });
+  assert.deepEqual(await blocked(), [false, false, false]);
+  await app.console('PATCH', '', { allowed_domains: [], platform_hint: 'An app in Swift' });
+  assert.deepEqual(await blocked(), [false, false, false], 'no website shows it');
 });
 
 test('LIVE-9: each member is written to once when an app went live, by itself or by a person, with what keeps people from getting it', async () => {
@@ -217,7 +246,7 @@ test('LIVE-9: each member is written to once when an app went live, by itself or
   await eventually(() => mine().length > 0);
   assert.equal(mine().length, 1);
   assert.match(mine()[0] ?? '', /^To: ada@example\.com\r$/m);
-  assert.match(mine()[0] ?? '', /went live by itself, because all four[\s\S]*keeps people from getting it[\s\S]*No turn of a build/);
+  assert.match(mine()[0] ?? '', /went live by itself, because all four[\s\S]*keeps people from getting it[\s\S]*Nobody has had an answer/);
   const other = await readyApp();
   await setup.operator('PATCH', `/orgs/${other.app.organisationId}`, { members: [{ email: 'bob@example.com', name: 'Bob' }] });
   await other.app.console('POST', '/go-live');

@@ -196,7 +196,8 @@ test('SETUP-45, SETUP-61, STEP-11, SMOKE-5: GET /status: the keys of the table, 
   const status = await agent.get<{ go_live: object[]; steps: { label: string }[]; release: { note: string } }>('GET', '/status');
   const { go_live: checks, steps, release, ...rest } = status;
   const { note, ...settings } = release;
-  assert.deepEqual(settings, { auto_go_live: true, publish_on_go_live: true, published_version: null, obstacles: [] });
+  const nothing = { published_version: null, unpublished: false, reach: [], obstacles: [] };
+  assert.deepEqual(settings, { auto_go_live: true, publish_on_go_live: true, ...nothing });
   assert.match(note, /Going live publishes the drafts/);
   assert.deepEqual(rest, {
     app_ready: false,
@@ -289,7 +290,7 @@ test('LIVE-8: the app has called in with the first request that has a handshake,
   const called = await ready();
   assert.equal(called.is, false);
   assert.notEqual(called.at, null);
-  assert.match(called.detail, /called in, but has sent no manifest/);
+  assert.match(called.detail, /connected, but has sent no manifest/);
   assert.equal(await state('verify'), 'done');
   await app.callIn();
   assert.deepEqual(await ready().then(({ is, at }) => [is, at]), [true, called.at]);

@@ -287,7 +287,7 @@ test('PROPOSAL-16: each field that would change stands beside what is there now,
   const persona = await comparison((await propose(agent, 'experience')).proposal_id);
   assert.deepEqual(persona?.items, [
     {
-      name: 'persona',
+      name: 'assistant',
       change: 'updated',
       fields: [
         { field: 'assistantName', before: 'Leaf', after: 'Twig' },

@@ -165,7 +165,7 @@ test('SETUP-51: POST /complete: both racing calls end the session once; its word
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410]);
   assert.deepEqual(answers.find(({ status }) => status === 200)?.json, {
     ...{ ok: true, status: 'completed', token: 'revoked', live: false, version: null },
-    note: 'The app goes live by itself as soon as all four go-live checks pass and no setup session is open: as a rule with POST /complete. Going live publishes the drafts of look and persona as version 1, if there are any. "App connected" is not ok: The app has not called in yet. Build it with its test key and start it once, so that the SDK sends its manifest. "Smoke test passed" is not ok: No smoke test was run yet. Run it once the configuration is complete.',
+    note: 'The app goes live by itself as soon as all four go-live checks pass and no setup session is open: as a rule with POST /complete. Going live publishes the drafts of appearance and assistant as version 1, if there are any. "App connected" is not ok: The app has not connected yet. Build it with its test key and start it once, so that the SDK sends its manifest. "Smoke test passed" is not ok: No smoke test was run yet. Run it once the configuration is complete.',
   });
   const { session } = await view(id);
   assert.deepEqual([session.status, session.outcome], ['completed', body]);

@@ -12,6 +12,7 @@ import { NONE } from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { Form } from '../parts/form.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { toast } from '../shell/toasts.tsx';
 import { type Builds, BuildsCard } from './builds-card.tsx';
@@ -126,7 +127,7 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
             <span>
               {titleOf(row)} <code class="quiet">{row.name}</code>
             </span>
-            <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
+            <StateChip state={markOf(row).state} />
           </h2>
           <div class="card-body">
             <DefinitionFacts kind={kind} definition={declared === undefined ? (row.build ?? row.newest ?? {}) : definitionOf(declared)} />
@@ -210,10 +211,10 @@ function DeclaredTable({ kind, rows, markOf, chosen, show, hasNewest }: Declared
                   </>
                 ),
               },
-              { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
+              { title: 'State', of: (row) => <StateChip state={markOf(row).state} /> },
               { title: 'Declared', of: ({ declared }) => declaredWords(declared) },
               {
-                title: hasNewest ? 'In the build that counts' : 'In the build',
+                title: hasNewest ? 'In the current build' : 'In the build',
                 of: ({ build }) => buildWords(build),
                 look: (row) => (differing(row).length > 0 ? 'is-different' : undefined),
               },
@@ -266,10 +267,7 @@ function KeyCard({ app, action, onChange }: { readonly app: App; readonly action
       onChange();
     });
   return (
-    <Card
-      title="Key"
-      aside={<span class={action.has_key ? 'chip is-ok' : 'chip is-wait'}>{action.has_key ? 'entered' : 'not entered'}</span>}
-    >
+    <Card title="Key" aside={<StateChip state={action.has_key ? 'entered' : 'not_entered'} />}>
       <Form
         look="card-body"
         act={act}

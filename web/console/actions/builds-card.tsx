@@ -1,6 +1,7 @@
 /** The build of the app that counts beside the newest one: what each registers, and why it counts or does not yet. */
 import { buildName } from '../app/app.ts';
 import { Card } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import type { Manifest } from './declared.ts';
@@ -17,14 +18,14 @@ function counted(count: number, what: string): string {
 }
 
 const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>> = {
-  vouched: () => 'It counts: it called in before the app was live, or people who were signed in use it.',
-  in_use: (hours) => `It counts: turns used it in ${counted(hours, 'different hour')}.`,
+  vouched: () => 'It connected before the app was live, or people who were signed in use it.',
+  in_use: (hours) => `Turns used it in ${counted(hours, 'different hour')}.`,
   new: (hours) => (hours === 0 ? 'No turn has used it yet.' : `Turns used it in ${counted(hours, 'hour')} so far.`),
 };
 
 /** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
 export function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
-  if (manifest === null && newest === null) return <p class="card card-empty">No build has called in yet.</p>;
+  if (manifest === null && newest === null) return <p class="card card-empty">No build has connected yet.</p>;
   if (manifest !== null && newest === null) return <OnlyBuild build={manifest} />;
   const rows = [
     ...(newest === null ? [] : [{ build: newest, counts: false }]),
@@ -42,13 +43,13 @@ export function BuildsCard({ builds: { manifest, newest } }: { readonly builds: 
               title: 'Build',
               of: ({ build, counts }) => (
                 <>
-                  {buildName(build.sdk)} {counts ? <span class="chip is-accent">counts</span> : <span class="chip is-wait">newest</span>}
+                  {buildName(build.sdk)} <StateChip state={counts ? 'current' : 'newest'} />
                 </>
               ),
             },
             { title: 'Actions', of: ({ build }) => build.document.actions.length, look: 'number' },
             { title: 'Screens', of: ({ build }) => build.document.routes.length, look: 'number' },
-            { title: 'Called in', of: ({ build }) => momentOf(build.last_seen_at) },
+            { title: 'Last connected', of: ({ build }) => momentOf(build.last_seen_at) },
             { title: 'Why', of: ({ build }) => REASONS[build.standing](build.hours), look: () => 'is-prose' },
           ]}
         />
@@ -63,7 +64,8 @@ function OnlyBuild({ build: { sdk, document, last_seen_at: seenAt, standing, hou
     <section class="card card-foot row" aria-label="Builds">
       <b>{buildName(sdk)}</b>
       <span>
-        registers {counted(document.actions.length, 'action')} and {counted(document.routes.length, 'screen')}, called in {momentOf(seenAt)}
+        registers {counted(document.actions.length, 'action')} and {counted(document.routes.length, 'screen')}, last connected{' '}
+        {momentOf(seenAt)}
       </span>
       <span class="hint">{REASONS[standing](hours)}</span>
     </section>
@@ -71,4 +73,4 @@ function OnlyBuild({ build: { sdk, document, last_seen_at: seenAt, standing, hou
 }
 
 const UNPROVEN =
-  'The newest counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
+  'The newest becomes the current one once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';

@@ -84,15 +84,14 @@ export function differing({ declared, build }: Row<object>): readonly string[] {
 }
 
 export interface Mark {
-  readonly word: string;
-  readonly signal: string;
+  /** Its word and its colour: ../parts/states.ts. */
+  readonly state: string;
   readonly what: string;
 }
 
 const ONLY_NEWEST: Mark = {
-  word: 'newest only',
-  signal: 'is-wait',
-  what: 'Only the newest build registers it, and that one does not count yet: see above why.',
+  state: 'newest_only',
+  what: 'Only the newest build registers it, and that one is not the current one yet: see above why.',
 };
 
 export function actionMark(row: Row<DeclaredAction>): Mark {
@@ -100,31 +99,27 @@ export function actionMark(row: Row<DeclaredAction>): Mark {
   if (declared === undefined && build === undefined) return ONLY_NEWEST;
   if (declared === undefined) {
     return {
-      word: 'in the build',
-      signal: 'is-ok',
+      state: 'in_the_build',
       what: 'The app itself runs it. It is changed in the app, and registered with its next start.',
     };
   }
-  if (build !== undefined)
-    return { word: 'in both', signal: 'is-wait', what: "The build's own action goes first. Archive this one, or rename it." };
-  if (!declared.enabled) return { word: 'waits for a key', signal: 'is-wait', what: 'It is off until its key is entered.' };
-  return { word: 'on', signal: 'is-ok', what: `The service calls ${declared.host} for it.` };
+  if (build !== undefined) return { state: 'twice', what: "The build's own action goes first. Archive this one, or rename it." };
+  if (!declared.enabled) return { state: 'waits_for_a_key', what: 'It is off until its key is entered.' };
+  return { state: 'on', what: `The service calls ${declared.host} for it.` };
 }
 
 export function screenMark(row: Row<DeclaredScreen>): Mark {
   const { declared, build } = row;
   if (declared === undefined && build === undefined) return ONLY_NEWEST;
-  if (declared === undefined)
-    return { word: 'only in the build', signal: 'is-accent', what: 'It works. Declare it, so that a build that loses it is noticed.' };
+  if (declared === undefined) return { state: 'in_the_build', what: 'It works. Declare it, so that a build that loses it is noticed.' };
   if (build === undefined) {
     return declared.planned
-      ? { word: 'planned', signal: 'is-wait', what: 'No build registers it yet. Register it in the app and start it once, or archive it.' }
-      : { word: 'missing', signal: 'is-bad', what: 'An earlier build registers it, the latest does not.' };
+      ? { state: 'planned', what: 'No build registers it yet. Register it in the app and start it once, or archive it.' }
+      : { state: 'missing', what: 'An earlier build registers it, the latest does not.' };
   }
   const fields = differing(row);
-  if (fields.length > 0)
-    return { word: 'differs', signal: 'is-wait', what: `Another one in the build: ${fields.join(', ')}. The build's counts.` };
-  return { word: 'in both', signal: 'is-ok', what: 'The latest build registers it.' };
+  if (fields.length > 0) return { state: 'differs', what: `Another one in the build: ${fields.join(', ')}. The build's counts.` };
+  return { state: 'in_both', what: 'The latest build registers it.' };
 }
 
 /** `get_order_status` → `Get order status`; a screen has a title of its own. */

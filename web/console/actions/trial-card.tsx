@@ -10,6 +10,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 
 function exampleText({ example }: DeclaredParam): string {
   if (example === undefined || example === null) return '';
@@ -118,7 +119,7 @@ function TriedView({ tried: { request, status, took_ms: took, outcome, result, e
   return (
     <div class="tried" role="status">
       <p class="row">
-        <span class={outcome === 'succeeded' ? 'chip is-ok' : 'chip is-bad'}>{status ?? 'no answer'}</span>
+        <StateChip state={outcome} words={String(status ?? 'no answer')} />
         {outcome === 'succeeded' ? 'Answered' : 'Failed'} after {took.toLocaleString('en')} ms
       </p>
       {error !== null && <p class="fault">{error}</p>}

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ConversationHead, Key } from '../../../protocol/console/answers.ts';
 import type { AppSummary, Build, Counts } from '../../../protocol/console/glance-answers.ts';
-import type { AppStatus, Check } from '../../../protocol/console/setup-answers.ts';
+import type { AppStatus, Check, CheckKey } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { ConversationTable } from '../conversations/conversation-table.tsx';
 import {
@@ -14,19 +14,23 @@ import {
   type NumberCell,
   NumberList,
   Spark,
-  spentWords,
   WaitLinks,
   waitingOf,
 } from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { type App, appAddress, appPath, buildName, markOf, NOTHING_TO_CHECK, SECTIONS } from './app.ts';
+import { usd } from '../usage/pace.ts';
+import { type App, appAddress, appPath, buildName, checksOf, markOf, NOTHING_TO_CHECK, SECTIONS } from './app.ts';
 import { AppPage } from './app-page.tsx';
 
-const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
+const SECTION_OF_CHECK: Readonly<Record<CheckKey, string>> = {
+  ...{ app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' },
+  ...{ domains: 'settings', addresses: 'actions', answered: 'test', models: 'assistant' },
+};
 
 function SectionLink({ app, section }: { readonly app: App; readonly section: string }) {
   const found = SECTIONS.find(({ name }) => name === section);
@@ -35,8 +39,8 @@ function SectionLink({ app, section }: { readonly app: App; readonly section: st
 }
 
 /** What has nothing to check neither passes nor is open. */
-function CheckCount({ go_live: checks, facts }: AppStatus) {
-  const checked = checks.filter((check) => markOf(check, facts).word !== NOTHING_TO_CHECK);
+function CheckCount({ status }: { readonly status: AppStatus }) {
+  const checked = checksOf(status).filter((check) => markOf(check, status.facts).word !== NOTHING_TO_CHECK);
   return (
     <small>
       {checked.filter(({ ok }) => ok).length} of {checked.length} checks pass
@@ -61,7 +65,7 @@ function CheckLine({ app, check, facts }: CheckLineProps) {
         <b>{check.label}</b>
         <span class="unseen">, {word}</span> <span class="line-note">{check.detail}</span>
       </span>
-      {!check.ok && <SectionLink app={app} section={SECTION_OF_CHECK[check.key] ?? 'go-live'} />}
+      {!check.ok && <SectionLink app={app} section={SECTION_OF_CHECK[check.key]} />}
     </li>
   );
 }
@@ -72,32 +76,21 @@ function GoLiveCard({ app }: { readonly app: App }) {
   return (
     <section class="card" aria-label="On the way to people">
       <h2>
-        {app.live ? 'What is checked' : 'On the way to people'} {answer !== undefined && <CheckCount {...answer} />}
+        {app.live ? 'What is checked' : 'On the way to people'} {answer !== undefined && <CheckCount status={answer} />}
       </h2>
       <Problem error={error} retry={reload} />
       {isNew && (
         <div class="card-body">
           <p class="hint">
-            Next: let a coding agent set the app up. It reads the app's code, writes look, persona and knowledge as drafts, and builds the
-            assistant in. You watch each step.
+            Next: let a coding agent set the app up. It reads the app's code, writes appearance, assistant and knowledge as drafts, and
+            builds the assistant in. You watch each step.
           </p>
           <Button label="Set the app up" look="primary" href={appAddress(app.id, 'setup')} />
         </div>
       )}
       <ul class="lines">
-        {answer?.go_live.map((check) => (
-          <CheckLine key={check.key} app={app} check={check} facts={answer.facts} />
-        ))}
-        {answer?.release.obstacles.map((obstacle) => (
-          <li key={obstacle} class="line">
-            <span class="mark is-wait" aria-hidden="true">
-              !
-            </span>
-            <span class="line-text">
-              <b>Keeps people from getting it</b> <span class="line-note">{obstacle}</span>
-            </span>
-          </li>
-        ))}
+        {answer !== undefined &&
+          checksOf(answer).map((check) => <CheckLine key={check.key} app={app} check={check} facts={answer.facts} />)}
       </ul>
     </section>
   );
@@ -143,15 +136,15 @@ function Numbers({ summary }: { readonly summary: AppSummary }) {
     />
   );
   const cells: readonly NumberCell[] = [
-    ['Turns', total.turns.toLocaleString('en'), line('Turns', ({ turns }) => turns)],
-    ['Failed', <FailedShare key="failed" {...total} />, line('Failed attempts', ({ failed }) => failed, 'is-failing')],
+    ['Answers', total.ended.toLocaleString('en'), line('Answers', ({ ended }) => ended)],
+    ['Failed', <FailedShare key="failed" {...total} />, line('Failed answers', ({ failed }) => failed, 'is-failing')],
     ['First word, median', <FirstWord key="word" {...total} />, line('Milliseconds', ({ first_word_ms: ms }) => ms ?? 0)],
     [
       days === 1 ? 'People' : 'People a day',
       total.people === null ? NONE : Math.round(total.people / days),
       line('People', ({ people }) => people ?? 0),
     ],
-    ['Spent', spentWords(total.spent_usd), days > 1 && line('Spent', ({ spent_usd: spent }) => spent)],
+    ['Spent', usd(total.spent_usd), days > 1 && line('Spent', ({ spent_usd: spent }) => spent)],
   ];
   return <NumberList cells={cells} />;
 }
@@ -160,8 +153,8 @@ function BuildsCard({ app, builds }: { readonly app: string; readonly builds: re
   if (builds.length === 0) return null;
   const newest = builds[0]?.hash;
   return (
-    <Card title="Builds that call in" aside={<a href={appAddress(app, 'actions')}>Actions and screens</a>} label="Builds">
-      <Scrolling label="Builds that call in">
+    <Card title="Builds that connect" aside={<a href={appAddress(app, 'actions')}>Actions and screens</a>} label="Builds">
+      <Scrolling label="Builds that connect">
         <Table
           look="list stacks"
           rows={builds}
@@ -171,15 +164,14 @@ function BuildsCard({ app, builds }: { readonly app: string; readonly builds: re
               title: 'Platform and version',
               of: ({ sdk, hash, counts }) => (
                 <>
-                  {buildName(sdk)} {counts && <span class="chip is-accent">counts</span>}{' '}
-                  {hash === newest && !counts && <span class="chip">newest</span>}
+                  {buildName(sdk)} {counts && <StateChip state="current" />} {hash === newest && !counts && <StateChip state="newest" />}
                 </>
               ),
             },
             { title: 'Actions', of: ({ actions }) => actions, look: 'number' },
             { title: 'Screens', of: ({ screens }) => screens, look: 'number' },
-            { title: 'First seen', of: ({ first_seen_at: at }) => momentOf(at) },
-            { title: 'Last seen', of: ({ last_seen_at: at }) => momentOf(at) },
+            { title: 'First connected', of: ({ first_seen_at: at }) => momentOf(at) },
+            { title: 'Last connected', of: ({ last_seen_at: at }) => momentOf(at) },
           ]}
         />
       </Scrolling>
@@ -213,9 +205,9 @@ function HowItGoes({ app }: { readonly app: App }) {
       >
         <Problem error={error} retry={reload} />
         {answer !== undefined && <Numbers summary={answer} />}
-        {answer !== undefined && waitingOf(answer.waits).length > 0 && (
+        {answer !== undefined && waitingOf({ ...app, waits: answer.waits }).length > 0 && (
           <p class="card-waits">
-            <b>Waits for you</b> <WaitLinks app={app.id} waits={answer.waits} />
+            <b>Waits for you</b> <WaitLinks app={app.id} of={{ ...app, waits: answer.waits }} />
           </p>
         )}
       </Card>
@@ -230,7 +222,7 @@ function Facts({ app }: { readonly app: App }) {
   return (
     <p class="facts">
       <span>{app.published_version === null ? 'Nothing published yet' : `Version ${app.published_version} is published`}</span>
-      <span>{app.handshake_at === null ? 'The app has not called in yet' : 'The app has called in'}</span>
+      <span>{app.handshake_at === null ? 'The app has not connected yet' : 'The app has connected'}</span>
       <code class="selectable quiet">{app.id}</code>
     </p>
   );

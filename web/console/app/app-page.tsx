@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { Button, Problem } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { type Crumb, Page } from '../shell/page.tsx';
 import { type App, appAddress, organisationAddress, stateOf } from './app.ts';
 import { countProposals, openedApp, readApp } from './app-store.ts';
@@ -36,11 +37,6 @@ interface AppPageProps {
   readonly children: (app: App) => ComponentChildren;
 }
 
-export function AppStateChip({ app }: { readonly app: Pick<App, 'live' | 'suspended'> }) {
-  const { word, signal } = stateOf(app);
-  return <span class={`chip is-${signal}`}>{word}</span>;
-}
-
 export function AppPage({ title, above = [], children, ...frame }: AppPageProps) {
   const { id, app, organisation, error } = useOpenedApp();
   const crumbs: Crumb[] = [];
@@ -52,7 +48,7 @@ export function AppPage({ title, above = [], children, ...frame }: AppPageProps)
     <Page
       title={isUnknown ? 'There is no such app' : (title ?? app?.name ?? 'App')}
       crumbs={crumbs}
-      {...(app === undefined || title !== undefined ? {} : { state: <AppStateChip app={app} /> })}
+      {...(app === undefined || title !== undefined ? {} : { state: <StateChip state={stateOf(app)} /> })}
       {...frame}
     >
       <Problem error={error} {...(isUnknown ? {} : { retry: () => void readApp(id) })} />

@@ -21,16 +21,23 @@ export function buildName(sdk: string): string {
   return sdk.replace('/', ' ').replace(/^./, (first) => first.toUpperCase());
 }
 
-export function stateOf({ live, suspended }: Pick<App, 'live' | 'suspended'>) {
-  if (suspended) return { word: 'suspended', signal: 'bad' };
-  return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
+/** Whether people get it; its word and its colour: ../parts/states.ts. */
+export function stateOf({ live, suspended, blocked }: Pick<App, 'live' | 'suspended' | 'blocked'>): string {
+  if (suspended) return 'suspended';
+  if (blocked) return 'blocked';
+  return live ? 'live' : 'building';
+}
+
+/** The checks of an app: those that take it live, then what people need beside them. */
+export function checksOf({ go_live: checks, release }: AppStatus): readonly Check[] {
+  return [...checks, ...release.reach];
 }
 
 export const NOTHING_TO_CHECK = 'nothing to check';
 
 /** A go-live check: one that passes because there is nothing to check is told so. */
 export function markOf({ key, ok }: Check, { knowledge, declaredScreens }: AppStatus['facts']) {
-  if (!ok) return { look: 'mark', sign: '', word: 'open' };
+  if (!ok) return { look: 'mark is-wait', sign: '!', word: 'open' };
   const isEmpty = (key === 'knowledge' && knowledge.indexed === 0) || (key === 'screens' && declaredScreens === 0);
   return isEmpty ? { look: 'mark', sign: '–', word: NOTHING_TO_CHECK } : { look: 'mark is-ok', sign: '✓', word: 'passed' };
 }
@@ -39,23 +46,23 @@ export interface Section {
   readonly name: string;
   readonly label: string;
   /** Its heading in the navigation; '' has none. */
-  readonly group: '' | 'What it is' | 'What it does';
+  readonly group: '' | 'Configure' | 'Monitor';
 }
 
 /** In their order in the navigation, group by group. To add one, write its line here and its page in ../pages.ts. */
 export const SECTIONS: readonly Section[] = [
   { name: '', label: 'Summary', group: '' },
   { name: 'setup', label: 'Setup', group: '' },
+  { name: 'test', label: 'Test', group: '' },
   { name: 'go-live', label: 'Go live', group: '' },
-  { name: 'settings', label: 'Settings', group: '' },
-  { name: 'appearance', label: 'Appearance', group: 'What it is' },
-  { name: 'assistant', label: 'Assistant', group: 'What it is' },
-  { name: 'knowledge', label: 'Knowledge', group: 'What it is' },
-  { name: 'actions', label: 'Actions and screens', group: 'What it is' },
-  { name: 'proposals', label: 'Proposals', group: 'What it is' },
-  { name: 'test', label: 'Test', group: 'What it does' },
-  { name: 'conversations', label: 'Conversations', group: 'What it does' },
-  { name: 'usage', label: 'Usage', group: 'What it does' },
+  { name: 'appearance', label: 'Appearance', group: 'Configure' },
+  { name: 'assistant', label: 'Assistant', group: 'Configure' },
+  { name: 'knowledge', label: 'Knowledge', group: 'Configure' },
+  { name: 'actions', label: 'Actions and screens', group: 'Configure' },
+  { name: 'proposals', label: 'Proposals', group: 'Configure' },
+  { name: 'settings', label: 'Settings', group: 'Configure' },
+  { name: 'conversations', label: 'Conversations', group: 'Monitor' },
+  { name: 'usage', label: 'Usage', group: 'Monitor' },
 ];
 
-export const SECTION_GROUPS: readonly Section['group'][] = ['', 'What it is', 'What it does'];
+export const SECTION_GROUPS: readonly Section['group'][] = ['', 'Configure', 'Monitor'];

@@ -127,7 +127,8 @@ function Look({ app, drafts, draft }: { readonly app: App; readonly drafts: Draf
       <div>
         {draft === null && (
           <p class="hint note">
-            No look was saved yet, so people get the widget's own. Setup writes one from the colours of the app; or change something here.
+            No appearance was saved yet, so people get the widget's own. Setup writes one from the colours of the app; or change something
+            here.
           </p>
         )}
         <ContrastCard warnings={preview?.warnings ?? []} onFix={({ token, suggested }) => form.set(token, suggested)} />

@@ -87,7 +87,7 @@ export function draftOf(fields: AppearanceFields, before: AppearanceDraft): Appe
   };
 }
 
-const OWN = ['', "The widget's own"] as const;
+const byDefault = (name: string) => ['', `${name}, by default`] as const;
 
 /** What an appearance has beside colours: shape, type, places and words. */
 export const MEASURES: readonly FieldEntry[] = [
@@ -98,24 +98,27 @@ export const MEASURES: readonly FieldEntry[] = [
     min: 0,
     max: RADIUS_MAX_PX,
     unit: 'px',
+    placeholder: '14',
     hint: 'Of the panel; smaller parts follow.',
   },
   {
     name: 'theme.spacing',
     kind: 'choice',
     label: 'Spacing',
-    options: [OWN, ['compact', 'Compact'], ['cosy', 'Cosy'], ['roomy', 'Roomy']],
+    options: [byDefault('Cosy'), ['compact', 'Compact'], ['cosy', 'Cosy'], ['roomy', 'Roomy']],
   },
-  { name: 'theme.style', kind: 'choice', label: 'Style', options: [OWN, ['flat', 'Flat'], ['soft', 'Soft'], ['outlined', 'Outlined']] },
+  {
+    name: 'theme.style',
+    kind: 'choice',
+    label: 'Style',
+    options: [byDefault('Soft'), ['flat', 'Flat'], ['soft', 'Soft'], ['outlined', 'Outlined']],
+  },
   {
     name: 'theme.launcherPosition',
     kind: 'choice',
     label: 'Side of the launcher',
-    options: [
-      ['', 'At the end (right, where text runs to the right)'],
-      ['end', 'At the end'],
-      ['start', 'At the start'],
-    ],
+    hint: 'The end is on the right where text runs to the right.',
+    options: [byDefault('At the end'), ['end', 'At the end'], ['start', 'At the start']],
   },
   {
     name: 'theme.fontFamily',
@@ -131,9 +134,10 @@ export const MEASURES: readonly FieldEntry[] = [
     min: FONT_SCALE_MIN,
     max: FONT_SCALE_MAX,
     step: 0.05,
+    placeholder: '1',
     hint: '1: as designed.',
   },
-  { name: 'copilot.launcherLabel', label: 'Words on the launcher', max: LAUNCHER_LABEL_MAX_CHARS, hint: 'Empty: the icon alone.' },
+  { name: 'copilot.launcherLabel', label: 'Words on the launcher', max: LAUNCHER_LABEL_MAX_CHARS, placeholder: 'The icon alone' },
   { name: 'copilot.composerHint', label: 'Hint in the field', max: COMPOSER_HINT_MAX_CHARS, placeholder: 'Write a message' },
   { name: 'copilot.feedback', kind: 'switch', label: 'Thumbs under answers', hint: 'People rate answers; you find them by it.' },
 ];

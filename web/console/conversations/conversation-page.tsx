@@ -5,15 +5,18 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Message, Transcript } from '../../../protocol/console/answers.ts';
 import { widgetSheets } from '../../sdk/look/sheets.ts';
+import { useStore } from '../../sdk/store-hook.ts';
 import { Answer } from '../../sdk/thread/answer.tsx';
 import { Said } from '../../sdk/thread/message.tsx';
 import { usePages } from '../api/pages-hook.ts';
 import type { App } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { momentOf } from '../parts/times.ts';
 import { quietScene } from '../preview/preview-scene.ts';
-import { Person, signalOf, stateWords } from './conversation-table.tsx';
+import { chosenTheme } from '../shell/theme.ts';
+import { Person } from './conversation-table.tsx';
 import { MessageFacts } from './message-facts.tsx';
 
 const PLACE_CSS = `
@@ -53,6 +56,7 @@ function drawn(message: Message) {
 
 function MessageDrawing({ message }: { readonly message: Message }) {
   const place = useRef<HTMLDivElement>(null);
+  const theme = useStore(chosenTheme, (context) => context.theme);
   useEffect(() => {
     const host = place.current;
     if (host === null) return undefined;
@@ -62,7 +66,7 @@ function MessageDrawing({ message }: { readonly message: Message }) {
     render(h('div', { class: 'message' }, drawn(message)), root);
     return () => render(null, root);
   }, [message]);
-  return <div ref={place} class="message-drawing" />;
+  return <div ref={place} class="message-drawing" data-scheme={theme} />;
 }
 
 /** Its title is what was asked first. */
@@ -75,7 +79,7 @@ export function ConversationPage() {
     <AppPage
       title={head?.title || 'A conversation'}
       {...(head?.turn_state != null && {
-        state: <span class={`chip ${signalOf(head.turn_state)}`}>{stateWords(head.turn_state)}</span>,
+        state: <StateChip state={head.turn_state} />,
       })}
       above={[{ label: 'Conversations', section: 'conversations' }]}
     >

@@ -2,35 +2,9 @@
 import type { ConversationHead } from '../../../protocol/console/answers.ts';
 import type { FailureCause } from '../../../protocol/runtime/states.ts';
 import { appAddress } from '../app/app.ts';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-
-const SIGNALS: Readonly<Record<string, string>> = {
-  completed: 'is-ok',
-  succeeded: 'is-ok',
-  live: 'is-ok',
-  ready: 'is-ok',
-  indexed: 'is-ok',
-  paired: 'is-ok',
-  failed: 'is-bad',
-  expired: 'is-bad',
-  unknown: 'is-bad',
-  declined: '',
-};
-
-export function signalOf(state: string): string {
-  return SIGNALS[state] ?? 'is-wait';
-}
-
-const STATES: Readonly<Record<string, string>> = {
-  awaiting_confirmation: 'waits for a yes',
-  awaiting_tool_results: 'waits for the app',
-};
-
-/** A state of a turn or a call as a person says it. */
-export function stateWords(state: string): string {
-  return STATES[state] ?? state.replaceAll('_', ' ');
-}
 
 const CAUSES: Readonly<Record<FailureCause['kind'], string>> = {
   busy: 'the model is busy',
@@ -99,8 +73,7 @@ export function ConversationTable({ app, conversations }: { readonly app: string
             of: ({ turn_state: state, turn_failure: failure }) =>
               state !== null && (
                 <>
-                  <span class={state === 'completed' ? '' : `chip ${signalOf(state)}`}>{stateWords(state)}</span>{' '}
-                  {failure?.cause !== undefined && <small>{shortCause(failure.cause)}</small>}
+                  <StateChip state={state} /> {failure?.cause !== undefined && <small>{shortCause(failure.cause)}</small>}
                 </>
               ),
             look: () => 'is-narrow',

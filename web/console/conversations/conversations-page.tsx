@@ -9,6 +9,7 @@ import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Problem } from '../parts/card.tsx';
 import { More } from '../parts/form.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { momentOf } from '../parts/times.ts';
 import { ConversationTable } from './conversation-table.tsx';
 import { addressWith, choicesOf, questionOf } from './filter.ts';
@@ -17,7 +18,7 @@ import { PersonCard } from './person-card.tsx';
 
 function Mark({ opinion }: { readonly opinion: Opinion }) {
   if (opinion.kind === 'rating') return <span class="chip is-accent">rated {opinion.value}</span>;
-  return opinion.rating === 1 ? <span class="chip is-ok">helpful</span> : <span class="chip is-bad">not helpful</span>;
+  return <StateChip state={opinion.rating === 1 ? 'helpful' : 'not_helpful'} />;
 }
 
 function FeedbackList({ app }: { readonly app: string }) {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { Button } from '../parts/card.tsx';
 import { type ChoiceProps, Select } from '../parts/choices.tsx';
-import { stateWords } from './conversation-table.tsx';
+import { stateWords } from '../parts/states.ts';
 import { addressWith, CHOICES, type Choices, localOf, momentIn, SPANS, STATES } from './filter.ts';
 
 function Choice(props: ChoiceProps<string>) {

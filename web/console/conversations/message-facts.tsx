@@ -4,12 +4,13 @@ import type { Call, Message } from '../../../protocol/console/answers.ts';
 import type { KeptFailure } from '../../../protocol/runtime/states.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
+import { StateChip } from '../parts/state-chip.tsx';
 import { momentOf } from '../parts/times.ts';
 import { scaleOf, spansOf } from '../traces/spans.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
 import { Waterfall } from '../traces/waterfall.tsx';
-import { shortCause, signalOf, stateWords } from './conversation-table.tsx';
+import { shortCause } from './conversation-table.tsx';
 
 function errorWords(error: unknown): string {
   return typeof error === 'string' ? error : JSON.stringify(error);
@@ -19,7 +20,7 @@ function CallFacts({ call }: { readonly call: Call }) {
   return (
     <details class="call">
       <summary>
-        <span class={`chip ${signalOf(call.state)}`}>{stateWords(call.state)}</span> <code>{call.name}</code>
+        <StateChip state={call.state} /> <code>{call.name}</code>
         {call.error !== null && <span class="call-error">{errorWords(call.error)}</span>}
       </summary>
       <dl class="call-facts">
@@ -109,7 +110,7 @@ export function MessageFacts({ app, message }: { readonly app: App; readonly mes
         {turn != null && (
           <>
             {' · '}
-            <span class={`chip ${signalOf(turn.state)}`}>{stateWords(turn.state)}</span>
+            <StateChip state={turn.state} />
             {' · '}
             {turn.model}
           </>
@@ -122,7 +123,7 @@ export function MessageFacts({ app, message }: { readonly app: App; readonly mes
       ))}
       {feedback.map(({ rating, reason, updated_at: at }) => (
         <p key={at}>
-          <span class={rating === 1 ? 'chip is-ok' : 'chip is-bad'}>{rating === 1 ? 'helpful' : 'not helpful'}</span> {reason}
+          <StateChip state={rating === 1 ? 'helpful' : 'not_helpful'} /> {reason}
         </p>
       ))}
       {ratings.map(({ block_id: block, value, comment }) => (

@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import { stateWords } from '../conversations/conversation-table.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
+import { stateWords } from '../parts/states.ts';
 import { clockOf } from '../parts/times.ts';
 import { wordsOf } from '../shell/conditions.tsx';
 import { newestAddress } from '../traces/find.ts';
@@ -99,7 +100,7 @@ function Failure({ app, machine, state, members }: FailureGroup & { readonly app
     <li>
       <details>
         <summary>
-          <span class="chip is-bad">{state}</span> {nameOf(machine)} <b>{members.length} ×</b>
+          <StateChip state={state} /> {nameOf(machine)} <b>{members.length} ×</b>
         </summary>
         {members.map((each) => (
           <a key={each.instance} href={newestAddress(app, each)}>

@@ -1,11 +1,11 @@
-/** Go live: the four checks, the smoke test, and the two steps that put the assistant before people. */
+/** Go live: the checks, the smoke test, and the two steps that put the assistant before people. */
 
 import { useState } from 'preact/hooks';
 import type { AppStatus, Check, CheckKey } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { type App, appAddress, appPath, markOf } from '../app/app.ts';
+import { type App, appAddress, appPath, checksOf, markOf } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
@@ -17,7 +17,7 @@ import { SmokeCard } from './smoke-card.tsx';
 const LOOK_AGAIN_MS = 5_000;
 
 function isWaiting(answer: AppStatus | undefined): boolean {
-  return answer === undefined || answer.go_live.some(({ ok, key }) => !ok && key !== 'smoke');
+  return answer === undefined || checksOf(answer).some(({ ok, key }) => !ok && key !== 'smoke');
 }
 
 export function GoLivePage() {
@@ -52,58 +52,33 @@ function GoLive({ app }: { readonly app: App }) {
 const counted = (count: number) => (count === 1 ? '1 check does' : `${count} checks do`);
 
 /** What is so, in one sentence: whether people get the assistant, whatever the app's state is called. */
-function verdictOf({ live, suspended }: App, open: number, obstacles: number): { readonly look: string; readonly words: string } {
+function verdictOf({ live, suspended, blocked }: App, open: number): { readonly look: string; readonly words: string } {
   if (suspended) return { look: 'is-bad', words: 'Suspended: nobody gets the assistant' };
+  if (blocked) return { look: 'is-wait', words: 'Live, but blocked on every website' };
   if (!live && open > 0) return { look: 'is-wait', words: `Not live: ${counted(open)} not pass yet` };
   if (!live) return { look: 'is-accent', words: 'Ready to go live: every check passes' };
-  if (obstacles > 0) return { look: 'is-wait', words: 'Live, but people do not get all of it' };
   if (open > 0) return { look: 'is-wait', words: `Live, though ${counted(open)} not pass` };
   return { look: 'is-ok', words: 'Live, and people get it' };
 }
 
-function Verdict({ app, status: { go_live: checks, release } }: { readonly app: App; readonly status: AppStatus }) {
-  const { obstacles } = release;
-  const open = checks.filter(({ ok }) => !ok).length;
-  const { look, words } = verdictOf(app, open, obstacles.length);
+function Verdict({ app, status }: { readonly app: App; readonly status: AppStatus }) {
+  const open = checksOf(status).filter(({ ok }) => !ok).length;
+  const { look, words } = verdictOf(app, open);
   return (
     <section class={`card live-verdict ${look}`} aria-label="Whether people get it">
       <h2>{words}</h2>
       <div class="card-body">
         <p>
-          {noteWithout(release)}
-          {app.live && open > 0 && ' It stays live whatever the checks find: they are about what it would be today.'}
+          {app.blocked ? 'The live key answers on no page until a domain is allowed.' : noteWithout(status.release)}
+          {app.live && open > 0 && !app.blocked && ' It stays live whatever the checks find: they are about what it would be today.'}
         </p>
-        {obstacles.length > 0 && (
-          <>
-            <h3>{app.live ? 'What keeps people from getting it' : 'What would keep people from getting it'}</h3>
-            <ul class="open-checks" data-obstacles>
-              {obstacles.map((obstacle) => (
-                <li key={obstacle} class="obstacle">
-                  <span>{obstacle}</span>
-                  <WayOut app={app} obstacle={obstacle} />
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
+        {app.blocked && <Button label={PLACES.domains.label} look="primary" href={appAddress(app.id, PLACES.domains.section)} />}
       </div>
     </section>
   );
 }
 
-/** Where what an obstacle names is changed. */
-const WAYS_OUT = [
-  [/Allowed domains/, 'settings', 'Allow a domain'],
-  [/production address/, 'actions', 'Look at the actions'],
-  [/not a model of this installation/, 'assistant', 'Choose a model'],
-] as const;
-
-function WayOut({ app, obstacle }: { readonly app: App; readonly obstacle: string }) {
-  const way = WAYS_OUT.find(([words]) => words.test(obstacle));
-  return way === undefined ? null : <a href={appAddress(app.id, way[1])}>{way[2]}</a>;
-}
-
-/** The note without the obstacles, which are a list here. */
+/** The note without the obstacles, which are among the checks here. */
 function noteWithout({ note, obstacles }: AppStatus['release']): string {
   return note.slice(0, note.length - obstacles.join(' ').length).trim();
 }
@@ -119,18 +94,23 @@ const PLACES: Readonly<Record<CheckKey, Place>> = {
   knowledge: { section: 'knowledge', label: 'Look at the sources', todo: 'This page looks again by itself.' },
   screens: { section: 'actions', label: 'Compare with the build', todo: 'A build that registers them is seen here by itself.' },
   smoke: { section: '', label: '', todo: 'Run it below.' },
+  domains: { section: 'settings', label: 'Allow a domain', todo: '' },
+  addresses: { section: 'actions', label: 'Look at the actions', todo: '' },
+  answered: { section: '', label: '', todo: 'It is seen here by itself.' },
+  models: { section: 'assistant', label: 'Choose a model', todo: '' },
 };
 
-function CheckList({ app, status: { facts, go_live: checks } }: { readonly app: App; readonly status: AppStatus }) {
+function CheckList({ app, status }: { readonly app: App; readonly status: AppStatus }) {
+  const checks = checksOf(status);
   const passed = checks.filter(({ ok }) => ok).length;
   return (
     <section class="card" aria-label="Checks">
       <h2>
-        Checks <small role="status">{`${passed} of ${checks.length} pass`}</small>
+        Checks <small role="status">{`${passed} of ${checks.length}`}</small>
       </h2>
       <ul class="lines">
         {checks.map((check) => (
-          <CheckLine key={check.key} app={app} check={check} facts={facts} />
+          <CheckLine key={check.key} app={app} check={check} facts={status.facts} />
         ))}
       </ul>
     </section>
@@ -174,7 +154,7 @@ function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
   return (
     <Card title="Two steps to people">
       <div class="card-body">
-        <Publish app={app} version={status.release.published_version} onChange={onChange} />
+        <Publish app={app} release={status.release} onChange={onChange} />
         {app.live ? <LiveSince app={app} /> : <TakeLive app={app} status={status} onChange={onChange} />}
       </div>
     </Card>
@@ -184,7 +164,7 @@ function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
 function LiveSince({ app }: { readonly app: App }) {
   return (
     <div class="release-step">
-      <StepTitle isDone words="2. Take the app live" />
+      <StepTitle mark="done" words="2. Take the app live" />
       <p class="hint">
         {app.live_at !== null && `Live keys have been served since ${wholeMomentOf(app.live_at)}. `}
         To stop that, suspend the app in its settings.
@@ -193,41 +173,54 @@ function LiveSince({ app }: { readonly app: App }) {
   );
 }
 
-function StepTitle({ isDone, words }: { readonly isDone: boolean; readonly words: string }) {
+const STEP_MARKS = {
+  open: { look: 'mark', sign: '', words: 'to do' },
+  stale: { look: 'mark is-wait', sign: '!', words: 'to do again' },
+  done: { look: 'mark is-ok', sign: '✓', words: 'done' },
+} as const;
+
+function StepTitle({ mark, words }: { readonly mark: keyof typeof STEP_MARKS; readonly words: string }) {
+  const { look, sign, words: unseen } = STEP_MARKS[mark];
   return (
     <h3>
-      <span class={isDone ? 'mark is-ok' : 'mark'} aria-hidden="true">
-        {isDone && '✓'}
+      <span class={look} aria-hidden="true">
+        {sign}
       </span>
       {words}
-      <span class="unseen">, {isDone ? 'done' : 'to do'}</span>
+      <span class="unseen">, {unseen}</span>
     </h3>
   );
 }
 
-function Publish({ app, version, onChange }: { readonly app: App; readonly version: number | null; readonly onChange: () => void }) {
+interface PublishProps extends Omit<ReleaseCardProps, 'status'> {
+  readonly release: AppStatus['release'];
+}
+
+function Publish({ app, release: { published_version: version, unpublished }, onChange }: PublishProps) {
   const act = useAct();
   const publish = () =>
     act.run(async () => {
       const { version: published } = await ask<{ readonly version: number }>('POST', `${appPath(app.id)}/publish`);
-      toast(
-        published === version ? `Version ${published} is what is published: nothing changed since.` : `Version ${published} is published.`,
-      );
+      toast(`Version ${published} is published.`);
       await readApp(app.id);
       onChange();
     });
   return (
     <div class="release-step">
-      <StepTitle isDone={version !== null} words="1. Publish look and persona" />
+      <StepTitle mark={version === null ? 'open' : unpublished ? 'stale' : 'done'} words="1. Publish appearance and assistant" />
       <p class="hint">
-        {version === null ? 'Nothing is published yet. ' : `Version ${version} is published. `}
-        The drafts become what live keys are served. Knowledge, actions and screens need no publishing.
+        {version !== null && unpublished && <span class="chip is-wait">Unpublished drafts</span>}{' '}
+        {version === null ? 'Nothing is published yet. ' : `Version ${version} is published${unpublished ? '' : ', as the drafts say'}. `}
+        {(version === null || unpublished) && 'The drafts become what live keys are served. '}
+        Knowledge, actions and screens need no publishing.
       </p>
-      <Button
-        label={version === null ? 'Publish the drafts' : `Publish as version ${version + 1}`}
-        disabled={act.isUnderWay}
-        onClick={publish}
-      />
+      {(version === null || unpublished) && (
+        <Button
+          label={version === null ? 'Publish the drafts' : `Publish as version ${version + 1}`}
+          disabled={act.isUnderWay}
+          onClick={publish}
+        />
+      )}
       <Problem error={act.error} retry={publish} />
     </div>
   );
@@ -236,7 +229,7 @@ function Publish({ app, version, onChange }: { readonly app: App; readonly versi
 function TakeLive({ app, status, onChange }: ReleaseCardProps) {
   const [isAsked, setAsked] = useState(false);
   const act = useAct();
-  const open = status.go_live.filter(({ ok }) => !ok);
+  const open = checksOf(status).filter(({ ok }) => !ok);
   const goLive = () =>
     act.run(async () => {
       await ask('POST', `${appPath(app.id)}/go-live`);
@@ -246,7 +239,7 @@ function TakeLive({ app, status, onChange }: ReleaseCardProps) {
     });
   return (
     <div class="release-step">
-      <StepTitle isDone={false} words="2. Take the app live" />
+      <StepTitle mark="open" words="2. Take the app live" />
       <p class="hint">From then on live keys are answered. An open setup session ends; what it wrote stays.</p>
       <Button label="Take the app live" look="primary" disabled={act.isUnderWay} onClick={() => setAsked(true)} />
       {isAsked && (

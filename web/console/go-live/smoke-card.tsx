@@ -7,6 +7,7 @@ import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { quietScene } from '../preview/preview-scene.ts';
 
@@ -31,10 +32,7 @@ export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: (
     });
   const last = answer?.run;
   return (
-    <Card
-      title="Smoke test"
-      aside={last != null && <span class={last.passed ? 'chip is-ok' : 'chip is-bad'}>{last.passed ? 'passed' : 'failed'}</span>}
-    >
+    <Card title="Smoke test" aside={last != null && <StateChip state={last.passed ? 'passed' : 'failed'} />}>
       <div class="card-body">
         <p class="hint">
           Asks the assistant three to five questions made of its suggestions, sources and actions, on the test side. It is never billed, and

@@ -1,4 +1,5 @@
 /** What an app's assistant knows: its sources with their state, a new one, and what would be read for a question. */
+
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
@@ -9,10 +10,11 @@ import { AppPage } from '../app/app-page.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { stateWords } from '../parts/states.ts';
 import { replaceAddress } from '../shell/address.ts';
 import { AddSource } from './add-source.tsx';
 import { SearchCard } from './search-card.tsx';
-import { SourceTable, STATUS_WORDS } from './source-table.tsx';
+import { SourceTable } from './source-table.tsx';
 
 interface SourcePage {
   readonly sources: readonly Source[];
@@ -117,7 +119,7 @@ function Knowledge({ app, isAdding, open }: KnowledgeProps) {
                 value={status}
                 options={[
                   ['', 'all states'],
-                  ...STATUSES.map((each) => [each, `${STATUS_WORDS[each]} (${counted(sources, each)})`] as const),
+                  ...STATUSES.map((each) => [each, `${stateWords(each)} (${counted(sources, each)})`] as const),
                 ]}
                 onChange={(to) => {
                   choose(to);

@@ -1,30 +1,15 @@
 /** Sources as rows: what state each is in, what went wrong with it, and what can be done. */
 
 import { useState } from 'preact/hooks';
-import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
+import type { Source } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { type ApiError, asApiError } from '../api/request.ts';
 import { NONE } from '../overview/glance-parts.tsx';
 import { Button, Problem } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { sendItem } from './add-source.tsx';
-
-const SIGNALS: Readonly<Record<SourceStatus, string>> = {
-  pending: 'is-wait',
-  indexing: 'is-accent',
-  indexed: '',
-  failed: 'is-bad',
-  archived: '',
-};
-
-export const STATUS_WORDS: Readonly<Record<SourceStatus, string>> = {
-  pending: 'waits to be read',
-  indexing: 'is being read',
-  indexed: 'read',
-  failed: 'cannot be read',
-  archived: 'archived',
-};
 
 const KINDS: Readonly<Record<Source['kind'], string>> = { url: 'link', text: 'text' };
 
@@ -58,10 +43,7 @@ export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
           keyOf={({ id }) => id}
           columns={[
             { title: 'Source', of: (source) => <SourceName source={source} error={failed[source.id]} />, look: () => 'source' },
-            {
-              title: 'State',
-              of: ({ status }) => <span class={status === 'indexed' ? '' : `chip ${SIGNALS[status]}`}>{STATUS_WORDS[status]}</span>,
-            },
+            { title: 'State', of: ({ status }) => <StateChip state={status} /> },
             { title: 'Passages', of: ({ chunks }) => (chunks === 0 ? NONE : chunks.toLocaleString('en')), look: 'number' },
             { title: 'From', of: ({ kind, origin }) => `${KINDS[kind]}, ${ORIGINS[origin] ?? origin}` },
             { title: 'Changed', of: (source) => momentOf(source.updated_at) },

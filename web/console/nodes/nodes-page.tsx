@@ -1,4 +1,5 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
+
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { ActorEntry, ActorsAnswer, CellsAnswer, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
@@ -7,11 +8,12 @@ import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
-import { stateWords } from '../conversations/conversation-table.tsx';
 import { NONE, NumberList } from '../overview/glance-parts.tsx';
 import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Confirm } from '../parts/dialog.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
+import { stateWords } from '../parts/states.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { ConditionList, heldFor } from '../shell/conditions.tsx';
@@ -44,7 +46,7 @@ function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
 function StepOfMove({ step, error }: MoveReply) {
   return (
     <>
-      <span class={`chip ${step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{step}</span> {error}
+      <StateChip state={step} /> {error}
     </>
   );
 }
@@ -125,7 +127,7 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
         <span>
           <Named name={name} isThis={self} /> <code class="quiet selectable">{id}</code>
         </span>
-        <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span>
+        <StateChip state={state} />
       </h2>
       <NumberList
         cells={[
@@ -206,7 +208,7 @@ function CellTable({ cells }: Pick<CellsAnswer, 'cells'>) {
 function CellState({ reachable, fault }: CellsAnswer['cells'][number]) {
   return (
     <>
-      <span class={`chip ${reachable ? 'is-ok' : 'is-bad'}`}>{reachable ? 'answers' : 'away'}</span> {fault}
+      <StateChip state={reachable ? 'answers' : 'away'} /> {fault}
     </>
   );
 }

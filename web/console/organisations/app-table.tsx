@@ -2,9 +2,9 @@
 import type { AppGlance, Overview } from '../../../protocol/console/glance-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import type { App, Organisation } from '../app/app.ts';
-import { appAddress } from '../app/app.ts';
-import { AppStateChip } from '../app/app-page.tsx';
+import { appAddress, stateOf } from '../app/app.ts';
 import { FailedShare, GLANCED, NONE, WaitLinks } from '../overview/glance-parts.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 
@@ -36,11 +36,11 @@ export function AppTable({ organisation, apps }: { readonly organisation: Organi
               </>
             ),
           },
-          { title: 'State', of: ({ app }) => <AppStateChip app={app} /> },
+          { title: 'State', of: ({ app }) => <StateChip state={stateOf(app)} /> },
           { title: 'Published', of: ({ app: { published_version: version } }) => (version === null ? NONE : `version ${version}`) },
-          { title: 'Turns today', of: ({ glance }) => glance?.turns || NONE, look: 'number' },
+          { title: 'Answers today', of: ({ glance }) => glance?.ended || NONE, look: 'number' },
           { title: 'Failed', of: ({ glance }) => (glance === undefined ? NONE : <FailedShare {...glance} />), look: 'number' },
-          { title: 'Waits for you', of: ({ app, glance }) => glance !== undefined && <WaitLinks app={app.id} waits={glance.waits} /> },
+          { title: 'Waits for you', of: ({ app, glance }) => glance !== undefined && <WaitLinks app={app.id} of={glance} /> },
           { title: 'Last said', of: ({ glance }) => (glance?.last_at == null ? NONE : momentOf(glance.last_at)) },
         ]}
       />

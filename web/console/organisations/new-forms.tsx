@@ -1,4 +1,5 @@
 /** Creating an organisation, and an app in one: a name is enough. The app's keys wait on its first page. */
+
 import { useLocation } from 'preact-iso';
 import type { Organisation } from '../../../protocol/console/answers.ts';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../../protocol/plans.ts';
@@ -7,13 +8,14 @@ import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { type FieldEntry, FieldList } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
+import { usd } from '../usage/pace.ts';
 
 /** As the interface allows; its schemas would come with their constants. */
 export const NAME_MAX_CHARS = 80;
 
 export const PLAN_OPTIONS = PLAN_NAMES.map((name): readonly [PlanName, string] => {
   const { monthlyCreditUsd, users } = PLANS[name];
-  return [name, `${name}: ${monthlyCreditUsd} USD a month, ${users.toLocaleString('en')} users`];
+  return [name, `${name}: ${usd(monthlyCreditUsd)} a month, ${users.toLocaleString('en')} users`];
 });
 
 const NO_ORGANISATION: { readonly name: string; readonly plan: PlanName } = { name: '', plan: 'free' };

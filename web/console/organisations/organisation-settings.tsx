@@ -1,4 +1,5 @@
 /** What is set of an organisation: its name and plan, who gets its mails, and topping up by itself. */
+
 import type { Organisation } from '../../../protocol/console/answers.ts';
 import { isPlanName, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
@@ -6,6 +7,7 @@ import { Card } from '../parts/card.tsx';
 import { type FieldEntry, FieldList, labelsOf, linesOf } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
+import { usd } from '../usage/pace.ts';
 import { NAME_MAX_CHARS, PLAN_OPTIONS } from './new-forms.tsx';
 
 interface Fields extends Record<string, unknown> {
@@ -42,7 +44,7 @@ const FIELDS: readonly FieldEntry[] = [
     name: 'amount_usd',
     kind: 'number',
     label: 'Amount of a top-up',
-    hint: `At least ${TOP_UP_MIN_USD} USD, in whole cents.`,
+    hint: `At least ${usd(TOP_UP_MIN_USD)}, in whole cents.`,
     unit: 'USD',
     min: TOP_UP_MIN_USD,
     step: 0.01,

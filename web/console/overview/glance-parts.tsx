@@ -1,10 +1,9 @@
 /** Numbers of apps at a glance: lines of some days, shares, what waits for a person, and what happened last. */
 import type { ComponentChildren } from 'preact';
-import type { AppEvent, Counts, Waits } from '../../../protocol/console/glance-answers.ts';
+import type { AppEvent, AppGlance, Counts } from '../../../protocol/console/glance-answers.ts';
 import { appAddress } from '../app/app.ts';
 import { Card } from '../parts/card.tsx';
 import { momentOf } from '../parts/times.ts';
-import { usd } from '../usage/pace.ts';
 
 /** Asked again while somebody looks: often enough to see it move. */
 export const GLANCED = { againMs: () => 5_000 } as const;
@@ -60,7 +59,7 @@ export function percentOf({ ended, failed }: Pick<Counts, 'ended' | 'failed'>): 
 export function FailedShare(counts: Pick<Counts, 'ended' | 'failed'>) {
   if (counts.ended === 0) return NONE;
   return (
-    <span class={counts.failed > 0 ? 'is-failing' : ''} title={`${counts.failed} of ${counts.ended} attempts failed`}>
+    <span class={counts.failed > 0 ? 'is-failing' : ''} title={`${counts.failed} of ${counts.ended} answers failed`}>
       {percentOf(counts)}
     </span>
   );
@@ -68,10 +67,6 @@ export function FailedShare(counts: Pick<Counts, 'ended' | 'failed'>) {
 
 export function FirstWord({ first_word_ms: ms }: Pick<Counts, 'first_word_ms'>) {
   return ms === null ? NONE : <span>{msWords(ms)}</span>;
-}
-
-export function spentWords(spent: number): string {
-  return spent === 0 ? '0 USD' : spent < 0.01 ? '< 0.01 USD' : usd(spent);
 }
 
 function counted(count: number, one: string, many: string): string {
@@ -101,8 +96,11 @@ interface Waiting {
   readonly section: string;
 }
 
-export function waitingOf({ proposals, keys, sources, setup, todos }: Waits): readonly Waiting[] {
+type Awaited = Pick<AppGlance, 'waits' | 'blocked'>;
+
+export function waitingOf({ waits: { proposals, keys, sources, setup, todos }, blocked }: Awaited): readonly Waiting[] {
   return [
+    ...(blocked ? [{ text: 'no domain is allowed', section: 'settings' }] : []),
     ...(proposals > 0 ? [{ text: counted(proposals, 'proposal', 'proposals'), section: 'proposals' }] : []),
     ...(keys > 0 ? [{ text: `${counted(keys, 'action', 'actions')} without a key`, section: 'actions' }] : []),
     ...(sources > 0 ? [{ text: `${counted(sources, 'source', 'sources')} unread`, section: 'knowledge' }] : []),
@@ -113,10 +111,10 @@ export function waitingOf({ proposals, keys, sources, setup, todos }: Waits): re
 }
 
 /** Nothing where nothing waits. */
-export function WaitLinks({ app, waits }: { readonly app: string; readonly waits: Waits }) {
+export function WaitLinks({ app, of }: { readonly app: string; readonly of: Awaited }) {
   return (
     <span class="waits">
-      {waitingOf(waits).map(({ text, section }) => (
+      {waitingOf(of).map(({ text, section }) => (
         <a key={text} class="chip is-wait" href={appAddress(app, section)}>
           {text}
         </a>

@@ -1,22 +1,22 @@
 /** Each organisation with its credit and its apps in numbers, as one table. */
 import type { AppGlance, Glance, OverviewEntry } from '../../../protocol/console/glance-answers.ts';
-import { appAddress, organisationAddress } from '../app/app.ts';
-import { AppStateChip } from '../app/app-page.tsx';
+import { appAddress, organisationAddress, stateOf } from '../app/app.ts';
+import { StateChip } from '../parts/state-chip.tsx';
 import { type Column, Scrolling, TableHead, TableRow } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { usd } from '../usage/pace.ts';
-import { FailedShare, FirstWord, NONE, Spark, spentWords, WaitLinks } from './glance-parts.tsx';
+import { FailedShare, FirstWord, NONE, Spark, WaitLinks } from './glance-parts.tsx';
 
 const COLUMNS: readonly Column<AppGlance>[] = [
   {
     title: 'App',
     of: (app) => (
       <>
-        <a href={appAddress(app.id)}>{app.name}</a> {(!app.live || app.suspended) && <AppStateChip app={app} />}
+        <a href={appAddress(app.id)}>{app.name}</a> {stateOf(app) !== 'live' && <StateChip state={stateOf(app)} />}
       </>
     ),
   },
-  { title: 'Turns today', of: ({ turns }) => (turns === 0 ? NONE : <b>{turns.toLocaleString('en')}</b>), look: 'number' },
+  { title: 'Answers today', of: ({ ended }) => (ended === 0 ? NONE : <b>{ended.toLocaleString('en')}</b>), look: 'number' },
   {
     title: 'Seven days',
     of: ({ week, channel }) =>
@@ -29,8 +29,8 @@ const COLUMNS: readonly Column<AppGlance>[] = [
   { title: 'Failed', of: FailedShare, look: 'number' },
   { title: 'First word', of: FirstWord, look: 'number' },
   { title: 'People', of: ({ people }) => people || NONE, look: 'number' },
-  { title: 'Spent today', of: ({ spent_usd: spent }) => (spent === 0 ? NONE : spentWords(spent)), look: 'number' },
-  { title: 'Waits for you', of: ({ id, waits }) => <WaitLinks app={id} waits={waits} /> },
+  { title: 'Spent today', of: ({ spent_usd: spent }) => usd(spent), look: 'number' },
+  { title: 'Waits for you', of: (app) => <WaitLinks app={app.id} of={app} /> },
   { title: 'Last said', of: ({ last_at: at }) => (at === null ? NONE : momentOf(at)) },
 ];
 
@@ -74,8 +74,7 @@ function Organisation({ id, name, plan, glance }: OverviewEntry) {
 function Credit({ id, credit: { left_usd: left, spent_usd: spent } }: { readonly id: string; readonly credit: Glance['credit'] }) {
   return (
     <a class="glance-credit" href={`${organisationAddress(id)}/usage`}>
-      <span class={left <= 0 ? 'is-failing' : ''}>{usd(left)} credit left</span>,{' '}
-      {spent === 0 ? 'nothing spent this month' : `${spentWords(spent)} spent this month`}
+      <span class={left <= 0 ? 'is-failing' : ''}>{usd(left)} credit left</span>, {usd(spent)} spent this month
     </a>
   );
 }
@@ -90,7 +89,7 @@ function Unused({ app }: { readonly app: AppGlance }) {
         Nobody has asked it anything yet.
       </td>
       <td colSpan={2}>
-        <WaitLinks app={app.id} waits={app.waits} />
+        <WaitLinks app={app.id} of={app} />
       </td>
     </tr>
   );

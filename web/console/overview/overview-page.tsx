@@ -13,7 +13,8 @@ import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { ConditionList } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
-import { EventsCard, FailedShare, GLANCED, NumberList, spentWords, waitingOf } from './glance-parts.tsx';
+import { usd } from '../usage/pace.ts';
+import { EventsCard, FailedShare, GLANCED, NumberList, waitingOf } from './glance-parts.tsx';
 import { GlanceTable } from './glance-table.tsx';
 
 const ORGANISATIONS_SHOWN = 50;
@@ -129,15 +130,15 @@ function TodayCard({ organisations, isPart }: TodayProps) {
   const sum = (of: (app: AppGlance) => number) => sumOf(apps, of);
   const [ended, failed] = [sum((app) => app.ended), sum((app) => app.failed)];
   const month = organisations.reduce((all, { glance }) => all + (glance?.credit.spent_usd ?? 0), 0);
-  const waits = apps.map((app) => waitingOf(app.waits).length).filter((count) => count > 0);
+  const waits = apps.map((app) => waitingOf(app).length).filter((count) => count > 0);
   return (
     <section class="card" aria-label="Today">
       <NumberList
         cells={[
           [
-            isPart ? 'Turns today, as shown' : 'Turns today',
-            sum(({ turns }) => turns).toLocaleString('en'),
-            `${apps.filter(({ turns }) => turns > 0).length} of ${apps.length} apps in use`,
+            isPart ? 'Answers today, as shown' : 'Answers today',
+            ended.toLocaleString('en'),
+            `${apps.filter((app) => app.ended > 0).length} of ${apps.length} apps in use`,
           ],
           [
             'Failed',
@@ -145,7 +146,7 @@ function TodayCard({ organisations, isPart }: TodayProps) {
             ended === 0 ? 'nothing was asked' : `${failed} of ${ended} answers`,
           ],
           ['People', sum(({ people }) => people ?? 0).toLocaleString('en'), 'opened a live app'],
-          ['Spent today', spentWords(sum(({ spent_usd: spent }) => spent)), `${spentWords(month)} this month`],
+          ['Spent today', usd(sum(({ spent_usd: spent }) => spent)), `${usd(month)} this month`],
           [
             'Waits for you',
             waits.reduce((all, count) => all + count, 0),

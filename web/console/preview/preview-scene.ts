@@ -54,7 +54,7 @@ function sampleService(configuration: () => object): Fetch {
 
 /** Has the form of a key; nothing is asked with it. */
 const KEY = 'rd_pk_test_preview00';
-const LOCALE = 'en';
+const LOCALE = 'en-GB';
 
 export function previewScene(configuration: () => object, logo: () => Promise<Blob | undefined>): Scene {
   const assistant = createAssistant(

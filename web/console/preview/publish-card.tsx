@@ -77,7 +77,7 @@ export function PublishCard({ app, drafts }: { readonly app: App; readonly draft
         <small>
           {!hasDraft && 'There is no draft yet: setup writes one, or save one here.'}
           {hasDraft && changes.length === 0 && 'People get what the drafts say.'}
-          {hasDraft && changes.length > 0 && 'Look and persona go out together. Test keys get the drafts already.'}
+          {hasDraft && changes.length > 0 && 'Appearance and assistant go out together. Test keys get the drafts already.'}
         </small>
       </div>
     </Card>

@@ -1,9 +1,11 @@
 /** What is there now beside what would be written, field by field. Everything is text; colours have a swatch beside it. */
+
 import { diffLines, diffWordsWithSpace } from 'diff';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ContrastChange, FieldChange, ItemChange, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 import { apiAddress } from '../api/request.ts';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Table } from '../parts/table.tsx';
 
 interface TextPart {
@@ -37,8 +39,6 @@ function textSides(before: string, after: string) {
   return { before: side('added', 'removed'), after: side('removed', 'added') };
 }
 
-const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };
-
 interface DifferenceProps {
   readonly items: readonly ItemChange[];
   readonly drawn?: (item: ItemChange) => ComponentChildren;
@@ -50,7 +50,7 @@ export function Difference({ items, drawn }: DifferenceProps) {
       {items.map((item) => (
         <section key={`${item.change} ${item.name}`} class="difference" aria-label={item.name}>
           <h3>
-            <span class={`chip ${CHANGE_SIGNALS[item.change]}`}>{item.change}</span> <span class="difference-name">{item.name}</span>
+            <StateChip state={item.change} /> <span class="difference-name">{item.name}</span>
           </h3>
           {drawn?.(item) ||
             (item.fields.length === 0 ? (

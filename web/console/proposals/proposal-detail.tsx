@@ -8,10 +8,11 @@ import { useAsked } from '../api/asked-hook.ts';
 import { Button, Problem } from '../parts/card.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { agentName } from '../setup/session.ts';
 import { ContrastDifference, Difference, LogoDifference } from './difference.tsx';
-import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposal.ts';
+import { afterApproval, KIND_LABELS, reasonsOf, stateOf } from './proposal.ts';
 
 interface ProposalDetailProps {
   readonly id: string;
@@ -41,7 +42,7 @@ export function ProposalDetail(props: ProposalDetailProps) {
     <article class="card proposal" aria-label={proposal.summary}>
       <h2>
         <span>{KIND_LABELS[proposal.kind]}</span>
-        <span class={`chip ${STATUS_SIGNALS[proposal.status]}`}>{proposal.status === 'pending' ? 'waits for you' : proposal.status}</span>
+        <StateChip state={stateOf(proposal)} />
       </h2>
       <div class="card-body">
         <Problem error={error} retry={reload} />

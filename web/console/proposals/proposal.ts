@@ -2,20 +2,18 @@
 
 import type { Proposal, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 export const KIND_LABELS: Readonly<Record<Proposal['kind'], string>> = {
-  appearance: 'Look',
+  appearance: 'Appearance',
   logo: 'Logo',
-  experience: 'Persona',
+  experience: 'Assistant',
   knowledge: 'Knowledge',
   actions: 'Actions',
   screens: 'Screens',
 };
 
-export const STATUS_SIGNALS: Readonly<Record<Proposal['status'], string>> = {
-  pending: 'is-wait',
-  approved: 'is-ok',
-  rejected: 'is-bad',
-  replaced: '',
-};
+/** Its word and its colour: ../parts/states.ts. */
+export function stateOf({ status }: Pick<Proposal, 'status'>): string {
+  return status === 'pending' ? 'undecided' : status;
+}
 
 function reasonOf(value: unknown): readonly string[] {
   const reason = (value as { readonly reason?: unknown } | null)?.reason;

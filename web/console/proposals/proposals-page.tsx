@@ -12,10 +12,11 @@ import { AppPage } from '../app/app-page.tsx';
 import { countProposals, openedApp } from '../app/app-store.ts';
 import { Button, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { momentOf } from '../parts/times.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
-import { KIND_LABELS, STATUS_SIGNALS } from './proposal.ts';
+import { KIND_LABELS, stateOf } from './proposal.ts';
 import { ProposalDetail } from './proposal-detail.tsx';
 
 /** As many as may wait at once. */
@@ -165,7 +166,7 @@ function ProposalList({ proposals, id, show, label }: ProposalListProps) {
         {proposals.map((one) => (
           <li key={one.id}>
             <button type="button" class="proposal-line" aria-current={one.id === id ? 'true' : undefined} onClick={() => show(one)}>
-              <span class={`chip ${STATUS_SIGNALS[one.status]}`}>{KIND_LABELS[one.kind]}</span>
+              <StateChip state={stateOf(one)} words={KIND_LABELS[one.kind]} />
               <time dateTime={one.created_at}>{momentOf(one.created_at)}</time>
               <span class="proposal-line-text">{one.summary}</span>
             </button>

@@ -176,7 +176,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         name: 'publish_on_go_live',
         kind: 'switch',
         label: 'Publish the drafts when it goes live',
-        hint: `If nothing was published before. Off: people get the default look and persona until you publish. ${onOff(DEFAULTS.publishOnGoLive)}`,
+        hint: `If nothing was published before. Off: people get the default appearance and assistant until you publish. ${onOff(DEFAULTS.publishOnGoLive)}`,
       },
     ],
   },

@@ -9,6 +9,7 @@ import { ask } from '../api/api.ts';
 import { Button, Problem } from '../parts/card.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { agentName, isOver } from './session.ts';
 
 type KeptCommand = Pick<Command, 'command' | 'code_expires_at'>;
@@ -83,7 +84,7 @@ export function CommandCard({ session }: { readonly session: SetupSession }) {
     <section class="card" aria-label="Your agent">
       <h2>
         <span class="setup-agent">{name ?? 'Waiting for your agent'}</span>
-        <span class={name === undefined ? 'chip is-wait' : 'chip is-ok'}>{name === undefined ? 'not connected' : 'connected'}</span>
+        <StateChip state={name === undefined ? 'not_connected' : 'connected'} />
       </h2>
       <div class="card-body">
         {command !== undefined && <CommandLine command={command} />}

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { Line } from '../../../protocol/console/setup-answers.ts';
 import { Button } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { clockOf } from '../parts/times.ts';
 
 const LINES_SHOWN = 200;
@@ -34,8 +35,6 @@ export function LineList({ lines, label, stepLabels }: LineListProps) {
   );
 }
 
-const SIGNALS: Readonly<Record<string, string>> = { done: 'is-ok', failed: 'is-bad', waiting: 'is-wait', started: 'is-accent' };
-
 function LineItem({ line, stepLabel }: { readonly line: Line; readonly stepLabel: string | undefined }) {
   const { title, detail, data, status, origin, at } = line;
   return (
@@ -45,8 +44,7 @@ function LineItem({ line, stepLabel }: { readonly line: Line; readonly stepLabel
       </time>
       <div class="setup-line-body">
         <p class="setup-line-title">
-          <span>{title ?? status}</span>{' '}
-          {status !== 'progress' && title !== null && <span class={`chip ${SIGNALS[status] ?? ''}`}>{status}</span>}
+          <span>{title ?? status}</span> {status !== 'progress' && title !== null && <StateChip state={status} />}
         </p>
         {stepLabel !== undefined && <p class="setup-line-step">{stepLabel}</p>}
         {detail !== null && <p class="setup-line-detail">{detail}</p>}

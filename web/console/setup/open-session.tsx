@@ -32,7 +32,7 @@ function GoingLive({ app }: { readonly app: App }) {
   const act = useAct();
   const set = (to: boolean) =>
     act.run(async () => showApp((await ask<{ readonly app: App }>('PATCH', appPath(app.id), { auto_go_live: to })).app));
-  const published = app.publish_on_go_live ? ' The drafts of look and persona are published with it.' : '';
+  const published = app.publish_on_go_live ? ' The drafts of appearance and assistant are published with it.' : '';
   return (
     <>
       <Switch
@@ -103,8 +103,8 @@ export function OpenSession({ app, again = false, onOpened }: OpenSessionProps) 
   return (
     <section class="empty" aria-label="Open a session">
       <p class="setup-lead">
-        A coding agent sets this app up: it reads your code, writes look, persona, knowledge, actions and screens, and you watch every step
-        here. You get one command to run; nothing is installed on your machine.
+        A coding agent sets this app up: it reads your code, writes appearance, assistant, knowledge, actions and screens, and you watch
+        every step here. You get one command to run; nothing is installed on your machine.
       </p>
       {choice}
     </section>

@@ -10,9 +10,10 @@ import type { ApiError } from '../api/request.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
+import { StateChip } from '../parts/state-chip.tsx';
 import { CommandCard, keepCommand } from './command-card.tsx';
 import { LineList } from './line-list.tsx';
-import { Outcome, StatusChip } from './outcome.tsx';
+import { Outcome } from './outcome.tsx';
 import { isOver, linesByStep, markOf, textsOf, withLines } from './session.ts';
 import { StepList } from './step-list.tsx';
 
@@ -153,12 +154,8 @@ function TimeView({ followed: { lines, session } }: { readonly followed: Followe
 
 function Following({ followed, isEnded }: { readonly followed: FollowedSession; readonly isEnded: boolean }) {
   const { isLive, session } = followed;
-  if (isEnded && session !== undefined) return <StatusChip session={session} />;
-  return (
-    <span class={isLive ? 'chip is-ok' : 'chip is-wait'} role="status">
-      {isLive ? 'following' : 'connecting again'}
-    </span>
-  );
+  if (isEnded && session !== undefined) return <StateChip state={session.status} />;
+  return <StateChip state={isLive ? 'following' : 'connecting again'} role="status" />;
 }
 
 const VIEWS = [

@@ -17,7 +17,7 @@ export type Mark = 'pending' | 'active' | 'waits' | 'left' | 'observed' | 'claim
 export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   pending: 'not begun',
   active: 'under way',
-  waits: 'waits for a person',
+  waits: 'waits for you',
   left: 'left unfinished',
   observed: 'done, as the service saw',
   claimed: 'done, as the agent says',

@@ -8,10 +8,10 @@ import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
 import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { type Go, useGo } from '../shell/address.ts';
 import { OpenSession } from './open-session.tsx';
-import { StatusChip } from './outcome.tsx';
 import { SessionView } from './session-view.tsx';
 
 interface SessionsAnswer {
@@ -87,7 +87,7 @@ function SessionChoice({ sessions, id, onChoose }: SessionChoiceProps) {
   const shown = sessions.find((session) => session.id === id);
   return (
     <div class="row">
-      {shown !== undefined && <StatusChip session={shown} />}
+      {shown !== undefined && <StateChip state={shown.status} />}
       <Select
         label="Session"
         value={id}

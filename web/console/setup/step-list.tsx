@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Line, Step } from '../../../protocol/console/setup-answers.ts';
+import { StateChip } from '../parts/state-chip.tsx';
 import { LineList } from './line-list.tsx';
 import { linesByStep, MARK_WORDS, type Mark, markOf } from './session.ts';
 
@@ -71,7 +72,7 @@ function StepRow({ step, lines, isEnded, isOpen, toggle }: StepRowProps) {
         <span class="setup-step-label">
           {step.label}{' '}
           {mark === 'waits' || mark === 'left' ? (
-            <span class="chip is-wait">{MARK_WORDS[mark]}</span>
+            <StateChip state={mark === 'waits' ? 'waiting' : mark} />
           ) : (
             <span class="unseen">, {MARK_WORDS[mark]}</span>
           )}

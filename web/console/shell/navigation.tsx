@@ -3,15 +3,12 @@ import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
-import { signOut } from '../api/session.ts';
 import { appAddress, SECTION_GROUPS, SECTIONS, stateOf } from '../app/app.ts';
 import { openedApp } from '../app/app-store.ts';
-import { toggleDock } from '../dock/dock.tsx';
 import { GROUPS, PAGES } from '../pages.ts';
-import { wrong } from './conditions.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
+import { AccountMenu } from './account-menu.tsx';
 import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
-import { shortcutHelp } from './shortcuts.ts';
-import { toast } from './toasts.tsx';
 
 const APP_PATH = /^\/console\/apps\/([^/]+)/;
 
@@ -45,8 +42,7 @@ function AppNavigation({ path }: { readonly path: string }) {
       <h2>{app?.name ?? 'App'}</h2>
       {app !== undefined && (
         <p class="side-note">
-          {organisation?.name} {organisation !== undefined && '· '}
-          <span class={`is-${stateOf(app).signal}`}>{stateOf(app).word}</span>
+          {organisation?.name} <StateChip state={stateOf(app)} />
         </p>
       )}
       {SECTION_GROUPS.map((group) => (
@@ -73,17 +69,8 @@ function isAbove(line: string, path: string): boolean {
   return path === line || (line !== '/console' && path.startsWith(`${line}/`));
 }
 
-async function leave(): Promise<void> {
-  try {
-    await signOut();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'Signing out failed.');
-  }
-}
-
 export function Navigation() {
   const { path } = useLocation();
-  const count = useStore(wrong, (context) => context.count);
   useEffect(() => {
     const open = navigationPanel();
     if (open?.matches(':popover-open')) open.hidePopover();
@@ -107,26 +94,7 @@ export function Navigation() {
           </Fragment>
         ))}
       </nav>
-      <div class="side-foot">
-        <a href="/docs/console.md" target="_blank" rel="noreferrer">
-          Interface
-        </a>
-        <button type="button" class="link" onClick={() => shortcutHelp.send({ type: 'opened' })}>
-          Keys <kbd>?</kbd>
-        </button>
-        <button type="button" class="link" onClick={toggleDock}>
-          Dock <kbd>d</kbd>
-          {count > 0 && (
-            <span class="chip is-bad">
-              {count}
-              <span class="unseen"> wrong</span>
-            </span>
-          )}
-        </button>
-        <button type="button" class="link" onClick={() => void leave()}>
-          Sign out
-        </button>
-      </div>
+      <AccountMenu />
     </aside>
   );
 }

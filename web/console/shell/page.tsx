@@ -46,9 +46,7 @@ export function Page({ title, crumbs = [], facts, state, actions, fills = false,
               <span aria-hidden="true"> / </span>
             </span>
           ))}
-          <span aria-current="page" class={crumbs.length === 0 ? 'unseen' : ''}>
-            {title}
-          </span>
+          <span aria-current="page">{title}</span>
         </nav>
         <PaletteButton />
       </header>

@@ -1,9 +1,10 @@
 /** The trace of a turn with its calls, or of another instance: replayed, and followed while it goes on; and that of an organisation's last move. */
+
 import { useRoute } from 'preact-iso';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import { signalOf } from '../conversations/conversation-table.tsx';
 import { Problem } from '../parts/card.tsx';
 import { CopiedId, Version } from '../parts/copy-button.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Page, type PageProps } from '../shell/page.tsx';
 import { NAMES } from './find.ts';
 import { useLiveTraces } from './live-hook.ts';
@@ -31,7 +32,7 @@ export function TracePage() {
       {...(words === '' ? {} : { what })}
       crumbs={CRUMBS}
       traces={traces}
-      following={isOver && query.conversation_id === undefined ? 'over' : isLive ? 'following' : 'not following'}
+      following={isOver && query.conversation_id === undefined ? 'over' : isLive ? 'following' : 'not_following'}
     >
       <Problem error={error} retry={reload} />
     </Traced>
@@ -50,7 +51,7 @@ export function MoveTracePage() {
 }
 
 /** `over`: nothing more will come of it. */
-type Following = 'following' | 'not following' | 'over';
+type Following = 'following' | 'not_following' | 'over';
 
 interface TracedProps extends Pick<PageProps, 'title' | 'crumbs' | 'children'> {
   readonly traces: readonly Trace[] | undefined;
@@ -88,8 +89,8 @@ function Facts({ trace, following, what }: FactsProps) {
   return (
     <>
       {what !== undefined && <span>{what}</span>}
-      {!state.startsWith('{') && <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>}
-      {following !== undefined && <span class={following === 'following' ? 'chip is-accent' : 'chip'}>{following}</span>}
+      {!state.startsWith('{') && <StateChip state={state} />}
+      {following !== undefined && <StateChip state={following} />}
       {named.id !== null && (
         <span>
           {named.what} <CopiedId id={named.id} />

@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { NewestTrace } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { shortCause, signalOf } from '../conversations/conversation-table.tsx';
+import { shortCause } from '../conversations/conversation-table.tsx';
 import { Button, Problem } from '../parts/card.tsx';
 import { WordedSelect } from '../parts/choices.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { exactMomentOf, momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
@@ -86,7 +87,7 @@ function Outcome({ state, failure }: NewestTrace) {
   if (state === null) return null;
   return (
     <>
-      <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>
+      <StateChip state={state} />
       {failure !== null && <span class="line-note"> {failure.cause === undefined ? failure.message : shortCause(failure.cause)}</span>}
     </>
   );

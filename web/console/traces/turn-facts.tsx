@@ -5,6 +5,7 @@ import { useAsked } from '../api/asked-hook.ts';
 import { appAddress, appPath } from '../app/app.ts';
 import { Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { usd } from '../usage/pace.ts';
 import { askAgainCommand } from './ask-again.ts';
 
 interface SentBlock {
@@ -114,15 +115,12 @@ interface TurnAnswer {
   };
 }
 
-/** Costs of turns are fractions of a cent. */
-const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 });
-
 function SpentWords({ spent }: { readonly spent: Spent | null }) {
   if (spent === null) return <span>nothing was charged</span>;
   const { input_tokens: input, output_tokens: output, cost_usd: cost } = spent;
   return (
     <span>
-      {input.toLocaleString('en')} tokens in, {output.toLocaleString('en')} out · {DOLLARS.format(cost)}
+      {input.toLocaleString('en')} tokens in, {output.toLocaleString('en')} out · {usd(cost)}
     </span>
   );
 }

@@ -10,6 +10,7 @@ import { BLOCK_VIEWS } from '../../sdk/blocks/views.ts';
 import { widgetSheets } from '../../sdk/look/sheets.ts';
 import { sceneOf } from '../../sdk/scene.ts';
 import { Frame } from '../../sdk/shell/frame.tsx';
+import { chosenTheme } from '../shell/theme.ts';
 
 const nothing = () => undefined;
 
@@ -22,7 +23,7 @@ function withoutManifest(hash: string | undefined): Fetch {
 }
 
 export function startChat(host: HTMLElement, key: string, manifestHash: string | undefined, onTurn: (turnId: string) => void) {
-  const locale = 'en';
+  const locale = 'en-GB';
   const assistant = createAssistant(
     { address: location.origin, key, sdk: WEB_SDK_NAME, platform: 'web', abilities: { components: Object.keys(BLOCK_VIEWS), locale } },
     everywhere({ fetch: withoutManifest(manifestHash) }),
@@ -42,7 +43,7 @@ export function startChat(host: HTMLElement, key: string, manifestHash: string |
     },
   );
   host.setAttribute('inline', '');
-  host.dataset.scheme = 'auto';
+  host.dataset.scheme = chosenTheme.get().context.theme;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   root.adoptedStyleSheets = widgetSheets();
   const draw = () => {

@@ -13,6 +13,7 @@ import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { type Pairing, type WatchedTurn, withPairingFrame } from './pairing.ts';
 
 interface PairingCardProps {
@@ -139,7 +140,7 @@ function PairingState({
   if (pairing.state === 'claimed') {
     return (
       <p class="row">
-        <span class={isLive ? 'chip is-ok' : 'chip is-wait'}>{isLive ? 'watching' : 'connecting again'}</span>
+        <StateChip state={isLive ? 'watching' : 'connecting_again'} />
         Device …{pairing.device}, for another {timeLeft(Date.parse(pairing.watched_until ?? '') - nowMs)}
       </p>
     );

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { appPath } from '../app/app.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { CopiedId, CopyButton } from '../parts/copy-button.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { useLiveTraces } from '../traces/live-hook.ts';
 import { type Scale, scaleOf, spansOf } from '../traces/spans.ts';
 import { type Scene, storyOf, wayWords } from '../traces/traces.ts';
@@ -16,7 +17,6 @@ const LOOK_AGAIN_MS = 400;
 export function TurnCard({ app, turnId }: { readonly app: string; readonly turnId: string }) {
   const query = `turn_id=${encodeURIComponent(turnId)}`;
   const { traces, error, isLive, isOver: goesOnNoMore, reload } = useLiveTraces(app, query);
-  const isFollowing = isLive && !goesOnNoMore;
   const isAhead = traces === undefined && error?.status === 404;
   useEffect(() => {
     if (!isAhead) return undefined;
@@ -31,10 +31,7 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
   const requestId = traces?.[0]?.requestId;
   const command = `curl "${location.origin}/console/api${appPath(app)}/traces?${query}" -H "Authorization: Bearer $OPERATOR_TOKEN"`;
   return (
-    <Card
-      title="Where the time went"
-      aside={<span class={isFollowing ? 'chip is-ok' : 'chip'}>{goesOnNoMore ? 'over' : isLive ? 'following' : 'not following'}</span>}
-    >
+    <Card title="Where the time went" aside={<StateChip state={goesOnNoMore ? 'over' : isLive ? 'following' : 'not_following'} />}>
       {error !== undefined && !isAhead && <Problem error={error} retry={reload} />}
       {isAhead && <p class="card-empty">The turn is on its way.</p>}
       {story.length > 0 && (

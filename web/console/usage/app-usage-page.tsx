@@ -41,12 +41,7 @@ function AppUsage({ app, month }: { readonly app: App; readonly month: string })
                 ['Spent', usd(own?.spent_usd ?? 0)],
                 ['Turns', (own?.turns ?? 0).toLocaleString('en')],
                 ['Conversations', (own?.conversations ?? 0).toLocaleString('en')],
-                [
-                  'Spent on a turn',
-                  own === undefined || own.turns === 0
-                    ? NONE
-                    : `${(own.spent_usd / own.turns).toLocaleString('en', { maximumSignificantDigits: 2 })} USD`,
-                ],
+                ['Spent on a turn', own === undefined || own.turns === 0 ? NONE : usd(own.spent_usd / own.turns)],
                 ['Test turns', (own?.sandbox_turns ?? 0).toLocaleString('en')],
               ]}
             />

@@ -1,5 +1,6 @@
 /** Bars beside each other, as wide as there is room, between a scale with units and what stands below them. */
 import type { ComponentChildren } from 'preact';
+import { roundTop } from './pace.ts';
 
 export interface Bar {
   readonly key: string;
@@ -48,13 +49,6 @@ export function Bars({ bars, most, label, look = '', line = null }: BarsProps) {
   );
 }
 
-/** The next of 1, 2, 5, 10, 20 … that holds `most`. */
-export function roundTop(most: number): number {
-  if (most <= 0) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;
-}
-
 interface PlotProps extends Omit<BarsProps, 'most'> {
   /** What the highest bar has. */
   readonly peak: number;
@@ -69,7 +63,7 @@ export function Plot({ peak, words, ...bars }: PlotProps) {
       <div class="plot-scale" aria-hidden="true">
         <span>{words(most)}</span>
         {bars.look !== 'is-low is-failing' && <span>{words(most / 2)}</span>}
-        <span>0</span>
+        <span>{words(0)}</span>
       </div>
       <Bars {...bars} most={most} />
     </div>

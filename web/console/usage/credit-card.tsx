@@ -30,7 +30,7 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
   const { credit } = usage;
   const form = useForm<CreditFields>(`credit-${organisation}`, NO_AMOUNT, async (_, { amount_usd: amount }) => {
     await ask('POST', `/orgs/${encodeURIComponent(organisation)}/credit`, { amount_usd: amount });
-    toast(`${amount} USD of credit were added.`);
+    toast(`${usd(amount ?? 0)} of credit were added.`);
     onBought();
   });
   return (
@@ -52,7 +52,7 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
           step={0.01}
           value={form.values.amount_usd}
           fault={form.faultOf('amount_usd')}
-          hint={`At least ${CREDIT_MIN_USD} USD; valid for 12 months, and used after the plan's. Nothing is charged here: enter what was paid.`}
+          hint={`At least ${usd(CREDIT_MIN_USD)}; valid for 12 months, and used after the plan's. Nothing is charged here: enter what was paid.`}
           onInput={(to) => form.set('amount_usd', to)}
         />
       </Form>

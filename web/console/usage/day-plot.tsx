@@ -44,7 +44,7 @@ export function DayPlot({ month, days, budget = null }: DayPlotProps) {
       <Plot
         bars={bars}
         peak={peak}
-        words={isFree ? (value) => value.toLocaleString('en') : usd}
+        words={isFree ? (value) => (Number.isInteger(value) ? value.toLocaleString('en') : '') : usd}
         label={`Spend by day in ${monthName(month)}: ${usd(total)} in all`}
         line={line}
       />
@@ -64,7 +64,6 @@ export function DayPlot({ month, days, budget = null }: DayPlotProps) {
 export function DayTable({ month, days }: Pick<DayPlotProps, 'month' | 'days'>) {
   const used = useOfDays(month, days).filter(({ spent, uncharged, turns, tests }) => spent + uncharged + turns + tests > 0);
   if (used.length === 0) return null;
-  const money = (amount: number) => (amount === 0 ? NONE : usd(amount));
   const number = (count: number) => (count === 0 ? NONE : count.toLocaleString('en'));
   return (
     <Card title="Day by day" note="UTC">
@@ -75,8 +74,8 @@ export function DayTable({ month, days }: Pick<DayPlotProps, 'month' | 'days'>) 
           keyOf={({ day }) => day}
           columns={[
             { title: 'Day', of: ({ day }) => dateOf(day) },
-            { title: 'Spent', of: ({ spent }) => money(spent), look: 'number' },
-            { title: 'Not charged', of: ({ uncharged }) => money(uncharged), look: 'number' },
+            { title: 'Spent', of: ({ spent }) => usd(spent), look: 'number' },
+            { title: 'Not charged', of: ({ uncharged }) => usd(uncharged), look: 'number' },
             { title: 'Test turns', of: ({ tests }) => number(tests), look: 'number' },
             { title: 'Turns', of: ({ turns }) => number(turns), look: 'number' },
           ]}

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 
 const KINDS = [
-  ['turns', 'Turns', 'turn', ''],
+  ['turns', 'Answers', 'answer', ''],
   ['model', 'Model', 'request', 'conversations?state=failed'],
   ['backend', 'The app’s own server', 'call', 'actions'],
   ['knowledge', 'Knowledge', 'source', 'knowledge'],

@@ -4,8 +4,9 @@ import { useRoute } from 'preact-iso';
 import type { AppUse, Organisation, Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
-import { NONE, NumberList } from '../overview/glance-parts.tsx';
+import { NumberList } from '../overview/glance-parts.tsx';
 import { Card, Problem } from '../parts/card.tsx';
+import { StateChip } from '../parts/state-chip.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf, monthName } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
@@ -89,8 +90,8 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
                 title: 'App',
                 of: ({ app_id: id, name }) => (name === null ? `${id}, deleted` : <a href={appAddress(id, 'usage')}>{name}</a>),
               },
-              { title: 'Spent', of: (app) => (app.spent_usd === 0 ? NONE : usd(app.spent_usd)), look: 'number' },
-              { title: 'Not charged', of: (app) => (app.failed_usd === 0 ? NONE : usd(app.failed_usd)), look: 'number' },
+              { title: 'Spent', of: (app) => usd(app.spent_usd), look: 'number' },
+              { title: 'Not charged', of: (app) => usd(app.failed_usd), look: 'number' },
               { title: 'Turns', of: (app) => app.turns.toLocaleString('en'), look: 'number' },
               { title: 'Conversations', of: (app) => app.conversations.toLocaleString('en'), look: 'number' },
               { title: 'Test turns', of: (app) => app.sandbox_turns.toLocaleString('en'), look: 'number' },
@@ -102,8 +103,6 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
   );
 }
 
-const TOP_UP_SIGNALS: Readonly<Record<string, string>> = { charged: 'is-ok', manual: 'is-ok', pending: 'is-wait', failed: 'is-bad' };
-
 function TopUpsCard({ usage }: { readonly usage: Usage }) {
   if (usage.top_ups.length === 0) return null;
   return (
@@ -111,7 +110,7 @@ function TopUpsCard({ usage }: { readonly usage: Usage }) {
       <ul class="lines">
         {usage.top_ups.map(({ id, amount_usd: amount, state, reason, created_at: at }) => (
           <li key={id} class="line">
-            <span class={`chip ${TOP_UP_SIGNALS[state] ?? ''}`}>{state}</span>
+            <StateChip state={state} />
             <span class="line-text">
               {usd(amount)} <span class="line-note">{reason}</span>
             </span>
@@ -130,7 +129,7 @@ function MailsCard({ usage }: { readonly usage: Usage }) {
       <ul class="lines">
         {usage.mails.map(({ email, threshold_percent: percent, state, sent_at: sent, created_at: at }) => (
           <li key={`${email} ${percent}`} class="line">
-            <span class={state === 'sent' ? 'chip is-ok' : 'chip is-wait'}>{state}</span>
+            <StateChip state={state} />
             <span class="line-text">
               {email} <span class="line-note">at {percent} % of the credit</span>
             </span>

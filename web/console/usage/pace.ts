@@ -56,8 +56,18 @@ export function daysOf(month: string): string[] {
   return Array.from({ length: count }, (_, at) => `${month}-${String(at + 1).padStart(2, '0')}`);
 }
 
-/** `4.20 USD`; of less than a cent as much as says something. */
+/** Money, on every page: `4.20 USD`, `0.00 USD`; of less than a cent two digits that say something, `0.0019 USD`. */
 export function usd(amount: number): string {
-  const digits = amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2;
-  return `${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: digits })} USD`;
+  const isPart = amount !== 0 && Math.abs(amount) < 0.01;
+  return `${amount.toLocaleString('en', isPart ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
+}
+
+/** Each halves to a number that is as round. */
+const TOPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10] as const;
+
+/** The next of 1, 1.2, 1.6, 2 … 10, 12, 16 … that holds `most`: the highest bar fills three quarters of the plot, or more. */
+export function roundTop(most: number): number {
+  if (most <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return Number(((TOPS.find((step) => step * power >= most) ?? 10) * power).toPrecision(2));
 }
