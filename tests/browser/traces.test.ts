@@ -80,7 +80,7 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
   await steps(page).getByText('succeeded').waitFor();
   const count = await steps(page).getByRole('listitem').count();
   await page.getByText(`${count} of ${count}`).waitFor();
-  await page.getByText('over', { exact: true }).waitFor();
+  await page.locator('.chip').filter({ hasText: /^done$/ }).waitFor();
   await page.waitForFunction(WHOLE);
   const rows = page.getByRole('list', { name: 'Where the time went' });
   for (const words of ['Admission', 'Model to first word', 'Kept on disk', 'Together']) await rows.getByText(words).first().waitFor();
@@ -250,7 +250,7 @@ test('REPLAY-4, REPLAY-5: a trace is saved and opened again from its file; a fil
   const { it, world, turnId } = await askedTurn(t);
   const { page } = await world.signedIn(`/console/traces?app=${it.app.appId}`);
   const listed = page.getByRole('row').filter({ hasText: turnId });
-  await listed.getByText('awaiting', { exact: false }).waitFor();
+  await listed.getByText('waits for a yes').waitFor();
   await listed.getByText(/\d m?s$/).waitFor();
   await look(page, 'traces');
   await listed.getByRole('link', { name: 'Cancel order 7.' }).click();
