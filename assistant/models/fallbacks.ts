@@ -57,7 +57,7 @@ export class Breaker {
 /** How an app asks its model, and by which word a server that does not take one refuses it. */
 const PARAMETERS = [
   ['temperature', /temperature/i],
-  ['effort', /effort/i],
+  ['effort', /effort|output_config/i],
   ['max_output_tokens', /max\w*_tokens/i],
 ] as const;
 type Parameter = (typeof PARAMETERS)[number][0];

@@ -261,6 +261,11 @@ describe('MODEL-44: what a server does not take of how it is asked', () => {
     return one.requests.map((asked) => Object.entries(asked.choice ?? {}).flatMap(([name, value]) => (value == null ? [] : [name])));
   }
 
+  test('an effort is known by Anthropic’s word for it as well', () => {
+    const detail = 'status 400: output_config: Extra inputs are not permitted';
+    assert.deepEqual(sentFor([{ effort: 'high' }], [{ kind: 'refused', detail }]), [['effort'], []]);
+  });
+
   test('what one app was refused for changes nothing of how another is asked', () => {
     const [mine, other] = [{ temperature: 0.2 }, { temperature: 0.2 }];
     assert.deepEqual(sentFor([mine, mine, other], [REFUSED]), [['temperature'], [], [], ['temperature']]);
