@@ -58,7 +58,7 @@ export class Breaker {
 const PARAMETERS = [
   ['temperature', /temperature/i],
   ['effort', /effort|output_config/i],
-  ['max_output_tokens', /max\w*_tokens/i],
+  ['max_output_tokens', /max\w{0,20}_tokens/i],
 ] as const;
 type Parameter = (typeof PARAMETERS)[number][0];
 
