@@ -5,6 +5,7 @@ import canonicalize from 'canonicalize';
 import { clip } from '../../protocol/schema/text.ts';
 import type { HttpAction } from '../../protocol/setup/action-rules.ts';
 import { type AppearanceDraft, replaceAppearance } from '../../protocol/setup/appearance.ts';
+import { madeChoice } from '../../protocol/setup/model-choice.ts';
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
@@ -127,15 +128,16 @@ function changesOfLook(rows: AppRows, write: Extract<SetupWrite, { kind: 'appear
 }
 
 function changesOfPersona({ db, appId }: AppRows, { patch }: Extract<SetupWrite, { kind: 'experience' }>): Changes {
-  const before: Readonly<Record<string, unknown>> = { ...readDraft(db, appId)?.experience };
-  const changed = Object.entries(patch).filter(
-    ([field, value]) => field !== 'reason' && JSON.stringify(before[field]) !== JSON.stringify(value),
+  const draft = readDraft(db, appId)?.experience;
+  const before: Readonly<Record<string, unknown>> = { ...draft };
+  const choice = patch.model === undefined ? [] : differences(madeChoice(draft?.model), madeChoice(patch.model), 'model ');
+  const changed = Object.entries(patch).filter(([field, value]) =>
+    field === 'model' ? choice.length > 0 : field !== 'reason' && JSON.stringify(before[field]) !== JSON.stringify(value),
   );
   if (changed.length === 0) return { write: null, summary: '' };
   const kept = patch.reason === undefined ? changed : [...changed, ['reason', patch.reason]];
-  const { model, ...after } = Object.fromEntries(changed) as typeof patch;
+  const { model: _, ...after } = Object.fromEntries(changed) as typeof patch;
   const old = Object.fromEntries(Object.keys(after).map((field) => [field, before[field]]));
-  const choice = model === undefined ? [] : differences(Object(before.model ?? {}), model, 'model ');
   const summary = told([...differences(old, after), ...choice]);
   return { write: { kind: 'experience', patch: Object.fromEntries(kept) as typeof patch }, summary };
 }

@@ -85,6 +85,7 @@ export class TurnRounds {
         }),
       finished: (result) => this.#mailbox.do(() => section('turn: a round ends', command.requestId, () => this.#finishRound(result))),
       failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
+      passedOver: (next) => this.spending.passedOver(next),
       fellBack: (failure, next) => this.#fellBack(failure, next),
     });
   }

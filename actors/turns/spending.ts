@@ -99,6 +99,11 @@ export class TurnSpending {
     else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars), model);
   }
 
+  /** `next` is asked in place of the model that was chosen. */
+  passedOver(next: string): void {
+    this.#answeredBy = next;
+  }
+
   /** Another model could be asked in this round: true while the attempt may still ask one. */
   mayFallBack(): boolean {
     this.#triesLeft -= 1;

@@ -57,43 +57,47 @@ export class Breaker {
 /** How an app asks its model, and by which word a server that does not take one refuses it. */
 const PARAMETERS = [
   ['temperature', /temperature/i],
-  ['effort', /effort/i],
-  ['max_output_tokens', /max\w*_tokens/i],
+  ['effort', /effort|output_config/i],
+  ['max_output_tokens', /max\w{0,20}_tokens/i],
 ] as const;
+type Parameter = (typeof PARAMETERS)[number][0];
 
-/** What is kept of refusals of one model: beyond, it is learnt anew. */
-const UNTAKEN_MAX = 100;
+/** Refused beside a long conversation, which is this round's alone: the next one may leave room for the longest answer. */
+const OF_THE_ROUND = /context|prompt|inputs?[\W_]*(?:length|tokens)/i;
+
+/** What of `choice`, as it was sent, the server refused the request for; undefined: something else. */
+function refusedOf({ kind, detail }: ModelFailure, choice: ModelChoice = {}): Parameter | undefined {
+  return kind === 'refused' ? PARAMETERS.find(([name, word]) => choice[name] != null && word.test(detail))?.[0] : undefined;
+}
+
+/** An app had it think for long: that it says nothing meanwhile is not held against it for others. */
+function isLongThought({ kind }: ModelFailure, choice: ModelChoice = {}): boolean {
+  return kind === 'silent' && /high|max/.test(choice.effort ?? '');
+}
 
 class Link {
   readonly model: Model;
   readonly breaker: Breaker;
-  /** `temperature 0.2`: what its server refused a request for. */
-  readonly #untaken = new Set<string>();
+  /** What its server does not take, by the choice that it was sent for: how one app asks changes nothing for another. */
+  readonly #untaken = new WeakMap<ModelChoice, readonly Parameter[]>();
 
   constructor(model: Model, nowMs: () => number) {
     this.model = model;
     this.breaker = new Breaker(nowMs);
   }
 
-  /** The request without what the server does not take. */
-  fitting(request: ModelRequest): ModelRequest {
-    if (request.choice === undefined || this.#untaken.size === 0) return request;
-    const kept = Object.entries(request.choice).filter(([name, value]) => !this.#untaken.has(`${name} ${value}`));
-    return { ...request, choice: Object.fromEntries(kept) };
+  untaken(choice: ModelChoice | undefined): readonly Parameter[] {
+    return (choice && this.#untaken.get(choice)) ?? [];
   }
 
-  /** Learns what the server refused a request for, where that is how it was asked: by `choice`, as it was sent. Undefined: it is not. */
-  learn({ kind, detail }: ModelFailure, choice: ModelChoice = {}): string | undefined {
-    const found = kind === 'refused' ? PARAMETERS.find(([name, word]) => choice[name] != null && word.test(detail)) : undefined;
-    if (found === undefined) return undefined;
-    if (this.#untaken.size >= UNTAKEN_MAX) this.#untaken.clear();
-    this.#untaken.add(`${found[0]} ${choice[found[0]]}`);
-    return found[0];
+  /** An answer came without `parameters`, so that they were why there was none before. */
+  learn(choice: ModelChoice | undefined, parameters: readonly Parameter[]): void {
+    if (choice && parameters.length > 0) this.#untaken.set(choice, [...new Set([...this.untaken(choice), ...parameters])]);
   }
 }
 
 type Links = readonly [Link, ...Link[]];
-/** A server of this model does not take this parameter, which is left out from now on. */
+/** A server of this model does not take this parameter, which is left out. */
 type LeftOut = (model: string, parameter: string) => void;
 
 /** A round on its way through the list. */
@@ -103,6 +107,9 @@ class FallingRun implements ModelRun {
   readonly #left: Link[];
   readonly #leftOut: LeftOut;
   #sent: ModelRequest;
+  /** What the model that is asked refused in this round, and what of it other rounds leave out as well. */
+  #without: readonly Parameter[] = [];
+  #learnt: Parameter[] = [];
   #run: ModelRun | undefined;
   #asked: Link | undefined;
   #isHeard = false;
@@ -115,7 +122,9 @@ class FallingRun implements ModelRun {
     this.#sink = sink;
     this.#left = [...links];
     // Where all are passed over, the first is asked as if it were alone.
-    this.#ask(this.#nextLink() ?? links[0]);
+    const asked = this.#nextLink() ?? links[0];
+    if (asked !== links[0]) sink.passedOver?.(asked.model.name);
+    this.#ask(asked);
   }
 
   pause(): void {
@@ -140,9 +149,11 @@ class FallingRun implements ModelRun {
     return found < 0 ? undefined : this.#left.splice(0, found + 1).at(-1);
   }
 
-  #ask(link: Link): void {
+  #ask(link: Link, without = link.untaken(this.#request.choice)): void {
     this.#asked = link;
-    this.#sent = link.fitting(this.#request);
+    this.#without = without;
+    const kept = Object.entries(this.#request.choice ?? {}).filter(([name]) => !without.some((each) => each === name));
+    this.#sent = without.length === 0 ? this.#request : { ...this.#request, choice: Object.fromEntries(kept) };
     this.#run = link.model.stream(this.#sent, this.#sinkOf(link));
     if (this.#isPaused) this.#run.pause();
   }
@@ -153,15 +164,17 @@ class FallingRun implements ModelRun {
   }
 
   #failed(link: Link, failure: ModelFailure): void {
-    const untaken = this.#isHeard ? undefined : link.learn(failure, this.#sent.choice);
+    const untaken = this.#isHeard ? undefined : refusedOf(failure, this.#sent.choice);
     if (untaken !== undefined) {
       this.#leftOut(link.model.name, untaken);
-      this.#ask(link);
+      if (!OF_THE_ROUND.test(failure.detail)) this.#learnt.push(untaken);
+      this.#ask(link, [...this.#without, untaken]);
       return;
     }
+    this.#learnt = [];
     this.#asked = undefined;
     const isOfRound = !isOfModel(failure);
-    if (isOfRound) link.breaker.givenUp();
+    if (isOfRound || isLongThought(failure, this.#sent.choice)) link.breaker.givenUp();
     else link.breaker.failed();
     const next = this.#isHeard || isOfRound ? undefined : this.#nextLink();
     if (next === undefined) this.#sink.failed(failure);
@@ -187,6 +200,7 @@ class FallingRun implements ModelRun {
       },
       finished: (result) => {
         this.#asked = undefined;
+        link.learn(this.#request.choice, this.#learnt);
         link.breaker.answered();
         sink.finished({ ...result, model: name });
       },

@@ -140,6 +140,8 @@ export interface ModelSink {
   toolCallStarted(call: { readonly id: string; readonly name: string }): void;
   finished(result: RoundResult): void;
   failed(failure: ModelFailure): void;
+  /** `next` is asked in place of the first, which keeps failing. Before anything else, if at all. */
+  passedOver?(next: string): void;
   /** One of several models failed before anything of the round was heard, and `next` could be asked. False: it is not to be, and the round has failed. */
   fellBack?(failure: ModelFailure, next: string): boolean;
 }

@@ -63,7 +63,8 @@ export function sendReply(exchange: Exchange, reply: Exclude<Reply, { kind: 'str
 
 /** Sends the error body of a refusal (HTTP-12). `more`: headers beside the usual ones. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal, more: Headers = {}): void {
-  exchange.refused(refusal.code);
+  // A cell that asks at the wrong place asks on.
+  if (refusal.status !== 421) exchange.refused(refusal.code);
   const retry = refusal.retryAfterS === undefined ? undefined : { 'Retry-After': String(refusal.retryAfterS) };
   exchange.respond(refusal.status, { ...JSON_HEADERS, ...more, ...retry }, JSON.stringify(errorBody(refusal)));
 }

@@ -35,9 +35,10 @@ export interface ModelOffer {
   readonly reads: readonly ('text' | 'documents' | 'images')[];
 }
 
-/** The choice; null where it leaves everything to the installation. */
+/** What of the choice is set; null where it leaves everything to the installation. */
 export function madeChoice(choice: ModelChoice | undefined): ModelChoice | null {
-  return choice !== undefined && Object.values(choice).some((value) => value != null) ? choice : null;
+  const set = Object.entries(choice ?? {}).filter(([, value]) => value != null);
+  return set.length > 0 ? Object.fromEntries(set) : null;
 }
 
 /** The fields that name a model which is not offered, with its name. */

@@ -6,6 +6,7 @@ import type { Locator } from 'playwright-core';
 import { createOperator, createTestApp } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
@@ -149,4 +150,26 @@ test('MODEL-43: the model is chosen beside the persona, saved as a whole, and wh
   await page.getByRole('region', { name: 'Publish' }).getByText('model.temperature').waitFor();
   const { json } = await createOperator(service.baseUrl, service.operatorToken)('GET', `/apps/${appId}/experience`);
   assert.deepEqual((json as { draft: unknown }).draft, { model: { use: 'spare', fallbacks: [], temperature: 0.3 } });
+});
+
+test('MODEL-43: a stand-in that was taken off the list can be taken out where no model is left to choose', async (t) => {
+  const upstream = await startUpstream(t, () => [{ text: 'Hello.' }]);
+  const spare = [{ provider: 'openai', model: 'spare', address: upstream.url }];
+  const dataDir = temporaryDir(t);
+  const before = await startService(t, { dataDir, env: { ...upstreamEnv(upstream), MODELS: JSON.stringify(spare) } });
+  const { appId } = await createTestApp(before.baseUrl, before.operatorToken);
+  await createOperator(before.baseUrl, before.operatorToken)('PUT', `/apps/${appId}/experience`, { model: { fallbacks: ['spare'] } });
+  await before.stop();
+  const { service, signedIn } = await openWorld(t, await startService(t, { dataDir, env: upstreamEnv(upstream) }));
+  const { page } = await signedIn(`/console/apps/${appId}/assistant`);
+  await waitForPage(page, 'Assistant');
+  const card = page.getByRole('region', { name: 'Which model answers' });
+  await card.getByLabel('Temperature').fill('0.3');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await card.getByText('must be one of scripted').waitFor();
+  await card.getByLabel('Falls back to').fill('');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });
+  const { json } = await createOperator(service.baseUrl, service.operatorToken)('GET', `/apps/${appId}/experience`);
+  assert.deepEqual((json as { draft: unknown }).draft, { model: { temperature: 0.3 } });
 });

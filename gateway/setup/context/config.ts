@@ -64,11 +64,13 @@ function readAppearance(db: Connection, app: AppRecord) {
 
 function readExperience(db: Connection, app: AppRecord) {
   const draft = readDraft(db, app.id);
+  const published = app.publishedVersion === null ? null : readPersona(db, app, 'live');
   return {
     persona: draft?.experience ?? null,
     ...writtenToWire(draft?.experienceWritten),
     personaVersion: draft?.personaVersion ?? 0,
-    published: app.publishedVersion === null ? null : readPersona(db, app, 'live'),
+    // As it can be sent back.
+    published: published && { ...published, model: published.model ?? {} },
   };
 }
 

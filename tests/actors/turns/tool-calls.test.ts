@@ -79,6 +79,14 @@ test('LIMIT-16, LIMIT-17: a round that reports no usage is charged by its length
   assert.ok((charge?.inputTokens ?? 0) > 0);
 });
 
+test('MODEL-41: a round that is stopped is charged as the one’s that is asked in place of a model that is passed over', async (t) => {
+  const { requests, spending } = await roundsOf(t);
+  spending.asked(requests.next(0, spending));
+  spending.passedOver('two');
+  spending.heard(8);
+  assert.deepEqual(spending.charge(true)?.model, 'two');
+});
+
 test('MODEL-41: a round that is stopped while a stand-in answers is charged as the stand-in’s', async (t) => {
   const { requests, spending } = await roundsOf(t);
   spending.asked(requests.next(0, spending));

@@ -33,7 +33,12 @@ const DONE = { reason: 'stop', toolCalls: [], usage: undefined } as const;
 
 class FallingSink extends RecordedSink {
   readonly fallbacks: string[] = [];
+  readonly inPlace: string[] = [];
   allows = true;
+
+  passedOver(next: string): void {
+    this.inPlace.push(next);
+  }
 
   fellBack({ model, kind }: ModelFailure, next: string): boolean {
     this.fallbacks.push(`${model} ${kind} → ${next}`);
@@ -109,8 +114,9 @@ describe('MODEL-41: falling back', () => {
       ask();
       one.sinks[nth]?.failed(BUSY);
     }
-    ask();
-    assert.deepEqual([one.sinks.length, two.sinks.length], [5, 6], 'passed over');
+    const sink = new FallingSink();
+    model.stream(request(), sink);
+    assert.deepEqual([one.sinks.length, two.sinks.length, sink.inPlace], [5, 6, ['two']], 'passed over, which the turn is told');
     nowMs = 10_000;
     const probe = ask();
     ask();
@@ -125,6 +131,23 @@ describe('MODEL-41: falling back', () => {
     one.sinks[7]?.text('Hello');
     ask();
     assert.deepEqual([one.sinks.length, two.sinks.length], [9, 9], 'it is back');
+  });
+
+  test('silence of a model that an app has think for long is not held against it for others', () => {
+    for (const [effort, asked] of [
+      ['max', 6],
+      ['low', 5],
+    ] as const) {
+      const [one, two] = [told('one'), told('two')];
+      const model = withFallbacks([one, two], () => 0);
+      for (let nth = 0; nth < 5; nth++) {
+        model.stream(request({ choice: { effort } }), new FallingSink());
+        one.sinks[nth]?.failed({ kind: 'silent', detail: 'no word within 30 s' });
+      }
+      assert.equal(two.sinks.length, 5);
+      model.stream(request(), new FallingSink());
+      assert.equal(one.sinks.length, asked);
+    }
   });
 
   test('where all are passed over, the first is asked as if it were alone', () => {
@@ -220,6 +243,47 @@ describe('MODEL-44: what a server does not take of how it is asked', () => {
     );
     assert.deepEqual([first.lastWords, beside.lastWords, two.sinks.length], [1, 1, 0]);
     assert.deepEqual(new Set(left), new Set(['one temperature']));
+  });
+
+  /** Rounds of these choices, each answered as soon as nothing of it is refused: what of it each request was sent. */
+  function sentFor(choices: readonly ModelRequest['choice'][], refusals: (ModelFailure | undefined)[]) {
+    const one = told('one');
+    const model = withFallbacks([one]);
+    for (const asked of choices) {
+      const sink = new FallingSink();
+      model.stream(request(asked === undefined ? {} : { choice: asked }), sink);
+      while (sink.lastWords === 0) {
+        const refusal = refusals.shift();
+        if (refusal === undefined) one.sinks.at(-1)?.finished(DONE);
+        else one.sinks.at(-1)?.failed(refusal);
+      }
+    }
+    return one.requests.map((asked) => Object.entries(asked.choice ?? {}).flatMap(([name, value]) => (value == null ? [] : [name])));
+  }
+
+  test('an effort is known by Anthropic’s word for it as well', () => {
+    const detail = 'status 400: output_config: Extra inputs are not permitted';
+    assert.deepEqual(sentFor([{ effort: 'high' }], [{ kind: 'refused', detail }]), [['effort'], []]);
+  });
+
+  test('what one app was refused for changes nothing of how another is asked', () => {
+    const [mine, other] = [{ temperature: 0.2 }, { temperature: 0.2 }];
+    assert.deepEqual(sentFor([mine, mine, other], [REFUSED]), [['temperature'], [], [], ['temperature']]);
+  });
+
+  test('a word for it in a refusal for another reason is not learnt: without it there is no answer either', () => {
+    const ofTool: ModelFailure = { kind: 'refused', detail: "status 400: Invalid schema for function 'set_temperature'" };
+    assert.deepEqual(sentFor([choice, choice], [ofTool, ofTool]), [['temperature', 'effort'], ['effort'], ['temperature', 'effort']]);
+  });
+
+  test('a conversation that leaves no room for the longest answer is asked without a bound, and the next one with it', () => {
+    const bounded = { max_output_tokens: 1_000 };
+    for (const detail of [
+      "'max_tokens' is too large: 1000. This model's maximum context length is 4096 tokens and your request has 3500 input tokens",
+      'input length and `max_tokens` exceed context limit: 199500 + 1000 > 200000, decrease input length or `max_tokens` and try again',
+      '`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3500 `inputs` tokens and 1000 `max_new_tokens`',
+    ])
+      assert.deepEqual(sentFor([bounded, bounded], [{ kind: 'refused', detail }]), [['max_output_tokens'], [], ['max_output_tokens']]);
   });
 
   test('a refusal for another reason, one of what was not sent, and one after the first word end the round', () => {

@@ -255,11 +255,14 @@ test('CELL-15: an organisation that moved on is found where it went, with the bo
   const autoTopUp = { enabled: false, amount_usd: 10 };
   const { nowMs } = world.clock;
   await c.storage.writeControl('createOrganisation', { id: organisationId, name: 'Acme', plan: 'free', members: [], autoTopUp, nowMs });
-  const since = a.questions.length;
+  const refused = async () => /code="internal"\} (\d+)/.exec(await (await fetch(`${b.base}/metrics`)).text())?.[1];
+  const [since, before] = [a.questions.length, await refused()];
+  assert.notEqual(before, undefined);
   // Its key was not brought along, so c itself says so.
   assertRefused(await echo(a, app, 'x'.repeat(30_000)), 401, 'invalid_key', /unknown/);
   assert.deepEqual(readPlacement(a.storage.control, organisationId)?.cell, 'c');
   assert.equal(a.questions.length, since, 'b told where it went');
+  assert.equal(await refused(), before, 'which is no refusal that anybody got');
   assertRefused(await echo(b, app), 401, 'invalid_key', /unknown/);
 });
 

@@ -68,6 +68,17 @@ test('PROPOSAL-2: approving applies through the ordinary rules, and answers what
   assert.equal(facts.knowledge.indexed, 2);
 });
 
+test('PROPOSAL-10, MODEL-43: a choice that chooses nothing is no change where nothing was chosen', async () => {
+  const { app, agent } = await liveApp(setup);
+  for (const model of [{}, { temperature: null }]) {
+    const { status, json } = await agent.send('PUT', '/experience', { model });
+    assert.deepEqual([status, (json as { unchanged?: boolean }).unchanged], [200, true]);
+  }
+  await app.console('PUT', '/experience', { model: { temperature: 1 } });
+  const { summary } = (await agent.send('PUT', '/experience', { model: { temperature: null } })).json as Proposed;
+  assert.equal(summary, 'model temperature 1 → none.');
+});
+
 test('PROPOSAL-9: what was rejected before may be proposed again, and the answer says so with the reason', async () => {
   const { agent } = await liveApp(setup);
   const first = await propose(agent, 'experience');

@@ -165,15 +165,19 @@ function Persona({ app, drafts, experience }: PersonaProps) {
   return (
     <div class="beside">
       <div>
-        {[...GROUPS, { title: 'Which model answers', fields: modelEntries(models, String(form.values['model.use'])) }].map(
-          ({ title, fields }) => (
-            <Card key={title} title={title}>
-              <div class="fields is-tall">
-                <FieldList form={form} fields={fields} />
-              </div>
-            </Card>
-          ),
-        )}
+        {[
+          ...GROUPS,
+          {
+            title: 'Which model answers',
+            fields: modelEntries(models, String(form.values['model.use']), String(form.values['model.fallbacks'])),
+          },
+        ].map(({ title, fields }) => (
+          <Card key={title} title={title}>
+            <div class="fields is-tall">
+              <FieldList form={form} fields={fields} />
+            </div>
+          </Card>
+        ))}
         <InstructionsCard {...experience} />
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />

@@ -19,8 +19,8 @@ function lineOf({ name, reads }: ModelOffer): string {
   return `${name} (${reads.join(', ')})`;
 }
 
-/** `use`: the one that is chosen, which the operator may have taken off the list. */
-export function modelEntries(offers: readonly ModelOffer[], use: string): readonly FieldEntry[] {
+/** `use` and `others`, as they stand in their fields: the operator may have taken them off the list. */
+export function modelEntries(offers: readonly ModelOffer[], use: string, others = ''): readonly FieldEntry[] {
   const names = offers.map(({ name }) => name);
   const gone = use === '' || names.includes(use) ? [] : [[use, `${use} (not there any more)`] as const];
   const chooses: readonly FieldEntry[] = [
@@ -40,7 +40,7 @@ export function modelEntries(offers: readonly ModelOffer[], use: string): readon
     },
   ];
   return [
-    ...(offers.length > 1 || gone.length > 0 ? chooses : []),
+    ...(offers.length > 1 || gone.length > 0 || others !== '' ? chooses : []),
     {
       name: 'model.temperature',
       kind: 'number',

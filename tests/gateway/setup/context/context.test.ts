@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import * as v from 'valibot';
 import { panelJson, panelSteps } from '../../../../actors/setup/panel.ts';
 import { renderInPieces } from '../../../../gateway/http/json-pieces.ts';
 import { CONTEXT_DEPTH, readContext } from '../../../../gateway/setup/context/context.ts';
@@ -9,6 +10,7 @@ import { stepPanel } from '../../../../machines/step-panel.ts';
 import type { AppSettingsPatch } from '../../../../protocol/console/app-settings.ts';
 import { mintId } from '../../../../protocol/ids.ts';
 import { judgeHttpAction } from '../../../../protocol/setup/actions.ts';
+import { experiencePatch } from '../../../../protocol/setup/persona.ts';
 import { setupSchemas } from '../../../../protocol/setup/schemas.ts';
 import { transactions as apps, readApp } from '../../../../storage/apps/apps.ts';
 import { transactions as actions } from '../../../../storage/apps/http-actions.ts';
@@ -214,7 +216,10 @@ test('SETUP-40: drafts, what is published, and every item with its origin and ex
   assert.deepEqual({ ...(config.appearance.published?.theme as object), ...theme }, config.appearance.published?.theme);
   assert.deepEqual(config.experience.persona, { assistantName: 'Grace' });
   assert.equal(config.experience.personaVersion, 2);
-  assert.equal((config.experience.published as { assistantName: string }).assistantName, 'Ada');
+  const published = config.experience.published as { assistantName: string };
+  assert.equal(published.assistantName, 'Ada');
+  // An agent may send it back as it is.
+  assert.deepEqual(v.safeParse(experiencePatch, published).issues, undefined);
   assert.equal(config.knowledge.total, 1);
   assert.deepEqual(config.knowledge.items, [
     {
