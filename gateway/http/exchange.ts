@@ -1,7 +1,7 @@
 /**
- * One request and its answer. Owns the uWebSockets objects and keeps their laws for all other code: the request is read only until
- * its handler returns (`detach` copies what is needed later), an abort handler is attached before anything asynchronous, nothing
- * touches the response after an abort or the end, and late writes are corked.
+ * One request and its answer. Owns the uWebSockets objects and keeps their laws for all other code: the request is read only until its handler
+ * returns (`detach` copies what is needed later), an abort handler is attached before anything asynchronous, nothing touches the response
+ * after an abort or the end, and late writes are corked.
  */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
@@ -260,12 +260,8 @@ export class Exchange {
     return true;
   }
 
-  #ended(status: number): void {
-    this.#answer = 'over';
-    this.#finished(status);
-  }
-
-  #finished(status: number): void {
+  #ended(status: number, answer: 'over' | 'stream' = 'over'): void {
+    this.#answer = answer;
     this.#plan.finished(status, performance.now() - this.#begunMs);
   }
 
@@ -279,7 +275,7 @@ export class Exchange {
     });
     // A stream may be open for minutes, and nobody asks for the request's headers any more.
     this.#head = NO_HEAD;
-    this.#finished(200);
+    this.#ended(200, 'stream');
   }
 
   /** Runs `work` with all its writes going out as one. Empty work flushes what is buffered. */
@@ -328,7 +324,7 @@ export class Exchange {
   #abort(): void {
     const answer = this.#answer;
     this.#answer = 'over';
-    if (answer === 'due' || answer === 'made') this.#finished(CLIENT_LEFT);
+    if (answer === 'due' || answer === 'made') this.#ended(CLIENT_LEFT);
     else if (answer instanceof PassedAnswer) answer.abort();
     this.#onAborted?.();
   }

@@ -80,7 +80,10 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
   await steps(page).getByText('succeeded').waitFor();
   const count = await steps(page).getByRole('listitem').count();
   await page.getByText(`${count} of ${count}`).waitFor();
-  await page.locator('.chip').filter({ hasText: /^done$/ }).waitFor();
+  await page
+    .locator('.chip')
+    .filter({ hasText: /^done$/ })
+    .waitFor();
   await page.waitForFunction(WHOLE);
   const rows = page.getByRole('list', { name: 'Where the time went' });
   for (const words of ['Admission', 'Model to first word', 'Kept on disk', 'Together']) await rows.getByText(words).first().waitFor();
