@@ -6,7 +6,9 @@
 import type { ExtractEvents } from '@xstate/store';
 import type { ActionOutcome } from './conversation/action-handlers.ts';
 import { findCall } from './conversation/calls.ts';
+import { isOfAnother } from './conversation/changes.ts';
 import type { ConversationEvents, ConversationState } from './conversation/state.ts';
+import type { TurnState } from './conversation/turn.ts';
 import type { Clock, Surroundings, Tabs } from './surroundings.ts';
 
 /** The eye takes it for at once, and a state is copied for every tab. */
@@ -23,13 +25,13 @@ type TabMessage =
   | { readonly kind: 'state'; readonly state: ConversationState }
   | { readonly kind: 'wish'; readonly wish: Wish; readonly atMs: number }
   /** Another conversation is to be opened; null: a new one. */
-  | { readonly kind: 'open'; readonly conversationId: string | null };
+  | { readonly kind: 'open'; readonly conversationId: string | null; readonly atMs: number };
 
 export interface TabDuties {
   /** This tab is to lead: take up what is there. Resolves when it can. */
   lead(): Promise<void>;
-  /** Another tab leads in its place: this one was not heard of in time. It is still the same tab, and mirrors from now on. */
-  lost(): void;
+  /** Another tab leads in its place: this one was not heard of in time. It is still the same tab, and mirrors from now on. `told`: what that one knows. */
+  lost(told: readonly TurnState[]): void;
   mirror(state: ConversationState): void;
   /** A wish of another tab, or of this one from before it led. */
   fulfil(wish: Wish): void;
@@ -37,8 +39,9 @@ export interface TabDuties {
   state(): ConversationState;
 }
 
-function isTaken(wish: Wish, { turns, calls }: ConversationState): boolean {
-  if (wish.type === 'send') return turns.some(({ turnId }) => turnId === wish.turnId);
+function isTaken(wish: Wish, state: ConversationState): boolean {
+  const { turns, calls } = state;
+  if (wish.type === 'send') return isOfAnother(wish, state) || turns.some(({ turnId }) => turnId === wish.turnId);
   return wish.type !== 'actionEnded' || findCall(calls, wish.invocationId)?.phase !== 'running';
 }
 
@@ -61,6 +64,7 @@ export class TabTeam {
   #isLeading = false;
   #stopWaiting: (() => void) | undefined;
   #isTelling = false;
+  #told: readonly TurnState[] = [];
   #isClosed = false;
   /** Not seen in a state of the leader's yet. */
   #wishes: readonly Wish[] = [];
@@ -115,23 +119,33 @@ export class TabTeam {
   /** The leading tab opens another conversation for all. */
   forwardOpen(conversationId: string | undefined): void {
     this.#opening = { conversationId };
-    this.#post({ kind: 'open', conversationId: conversationId ?? null });
+    this.#post({ kind: 'open', conversationId: conversationId ?? null, atMs: this.#clock.nowMs() });
     this.#wait();
   }
 
-  /** Does it. A tab that was stopped since then hears first whether it leads still. */
+  /** Does it. A tab that was stopped since then, if only for as long as half of what others wait, hears first whether it leads still. */
   whenCertain(sinceMs: number, run: () => void): void {
-    if (this.#clock.nowMs() - sinceMs > SILENT_MS) this.#clock.after(TELL_EVERY_MS, run);
+    if (this.#clock.nowMs() - sinceMs > SILENT_MS / 2) this.#clock.after(TELL_EVERY_MS, run);
     else run();
   }
 
   changed(): void {
     if (!this.#isLeading || this.#isTelling || this.#isClosed) return;
     this.#isTelling = true;
-    this.#clock.after(TELL_EVERY_MS, () => {
+    const sinceMs = this.#clock.nowMs();
+    const tell = (): void => {
       this.#isTelling = false;
-      if (this.#isLeading && !this.#isClosed) this.#post({ kind: 'state', state: this.#duties.state() });
-    });
+      this.tell();
+    };
+    this.#clock.after(TELL_EVERY_MS, () => this.whenCertain(sinceMs, tell));
+  }
+
+  /** At once: this tab may stop next. */
+  tell(): void {
+    if (!this.#isLeading || this.#isClosed) return;
+    const state = this.#duties.state();
+    this.#told = state.turns;
+    this.#post({ kind: 'state', state });
   }
 
   close(): void {
@@ -155,7 +169,7 @@ export class TabTeam {
     this.#isElected = false;
     this.#isLeading = false;
     this.#stand(false);
-    this.#duties.lost();
+    this.#duties.lost(this.#told);
     this.#post({ kind: 'hello' });
   }
 
@@ -192,11 +206,12 @@ export class TabTeam {
     if (this.#isClosed) return;
     if (this.#isLeading) {
       if (message.kind === 'hello') this.changed();
-      else if (message.kind === 'wish') this.#fulfil(message);
-      else if (message.kind === 'open') this.#duties.open(message.conversationId ?? undefined);
+      else if (message.kind === 'wish') this.#fulfil(message.atMs, () => this.#duties.fulfil(message.wish));
+      else if (message.kind === 'open') this.#fulfil(message.atMs, () => this.#duties.open(message.conversationId ?? undefined));
       return;
     }
-    if (message.kind !== 'state') return;
+    // One that leads no more may tell its state while this one is to lead.
+    if (message.kind !== 'state' || this.#isElected) return;
     const { state } = message;
     this.#stopWaiting?.();
     this.#stopWaiting = undefined;
@@ -207,10 +222,10 @@ export class TabTeam {
     this.#duties.mirror(state);
   }
 
-  #fulfil({ wish, atMs }: Extract<TabMessage, { readonly kind: 'wish' }>): void {
+  #fulfil(atMs: number, run: () => void): void {
     this.whenCertain(atMs, () => {
       if (this.#isClosed || !this.#isLeading) return;
-      this.#duties.fulfil(wish);
+      run();
       // Also where it changed nothing: whoever wished waits for a state.
       this.changed();
     });

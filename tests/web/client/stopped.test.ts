@@ -186,4 +186,99 @@ describe('CLIENT-35: a tab that leads and has stopped', () => {
     await tabbed.until(() => second.call()?.phase === 'settled');
     assert.deepEqual([tabbed.ran, tabbed.results], [['look in second'], done('second')]);
   });
+
+  test('has told what it begins before it begins it: a dialog of the action itself stops it, and what came of it is told once', async (t) => {
+    for (const [text, agreed] of [
+      ['Look.', {}],
+      ['Move.', { confirmed: true }],
+    ] as const) {
+      const tabbed = await new Tabbed(t).start();
+      const first = await tabbed.open('first');
+      const second = await tabbed.open('second');
+      tabbed.isHolding = true;
+      first.assistant.conversation.say(text);
+      if (text === 'Move.') {
+        await tabbed.until(() => second.call()?.phase === 'asking');
+        first.assistant.conversation.confirm('inv_1');
+      }
+      await eventually(() => tabbed.held.length === 1);
+      const wake = first.stop();
+      second.assistant.wake();
+      await silent(tabbed);
+      tabbed.held[0]?.();
+      await setImmediate();
+      wake();
+      await tabbed.until(() => tabbed.results.length > 0);
+      const name = text === 'Look.' ? 'look' : 'move';
+      assert.deepEqual([tabbed.ran, tabbed.results], [[`${name} in first`], done('first', agreed)]);
+    }
+  });
+
+  test('loses nothing that was said in it before it could send it: whoever leads then sends it, once', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    first.assistant.conversation.say('Look.');
+    await tabbed.until(() => stateIn(second).turns.at(-1)?.phase === 'completed');
+    tabbed.isBlind = true;
+    first.assistant.conversation.say('Move.');
+    first.assistant.conversation.say('And then?');
+    const wake = first.stop();
+    second.assistant.wake();
+    await silent(tabbed);
+    await setImmediate();
+    tabbed.isBlind = false;
+    wake();
+    await tabbed.until(() => tabbed.chats.length === 4);
+    const said = tabbed.chats.slice(2).map(({ message, context }) => [message?.text, context?.current_screen?.name.split('-')[0]]);
+    assert.deepEqual(said, [
+      ['Move.', 'first'],
+      ['And then?', 'first'],
+    ]);
+  });
+
+  test('has nothing sent that others took back, or that was said in a conversation that is open no more', async (t) => {
+    for (const isOther of [false, true]) {
+      const tabbed = await new Tabbed(t).start();
+      const first = await tabbed.open('first');
+      const second = await tabbed.open('second');
+      first.assistant.conversation.say('Look.');
+      await tabbed.until(() => stateIn(second).turns.at(-1)?.phase === 'completed');
+      tabbed.isBlind = true;
+      const turnId = first.assistant.conversation.say('Move.');
+      if (!isOther) await eventually(() => (tabbed.clock.pass(1), stateIn(second).turns.some((turn) => turn.turnId === turnId)));
+      const wake = first.stop();
+      if (isOther) second.assistant.open('cnv_0');
+      else second.assistant.wake();
+      await silent(tabbed);
+      await setImmediate();
+      if (!isOther) second.assistant.conversation.discard(turnId);
+      tabbed.isBlind = false;
+      await setImmediate();
+      wake();
+      await tabbed.until(() => stateIn(first).conversationId === (isOther ? 'cnv_0' : 'cnv_1'));
+      first.assistant.conversation.say('And then?');
+      await tabbed.until(() => tabbed.chats.length > 2);
+      assert.equal(tabbed.chats[2]?.message?.text, 'And then?');
+    }
+  });
+
+  test('shows no other tab again what it knew, once it wakes', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    const first = await tabbed.open('first');
+    const second = await tabbed.open('second');
+    const third = await tabbed.open('third');
+    first.assistant.conversation.say('Move.');
+    await tabbed.until(() => second.call()?.phase === 'asking' && third.call()?.phase === 'asking');
+    first.assistant.conversation.decline('inv_1');
+    const wake = first.stop();
+    second.assistant.open('cnv_0');
+    await silent(tabbed);
+    await tabbed.until(() => stateIn(third).conversationId === 'cnv_0');
+    const shown = new Set<string | undefined>();
+    third.assistant.conversation.store.subscribe(({ context }) => shown.add(context.conversationId));
+    wake();
+    await tabbed.until(() => shown.size > 0);
+    assert.deepEqual([...shown], ['cnv_0']);
+  });
 });

@@ -87,7 +87,11 @@ export class OpenConversation {
     this.#team?.close();
     this.#team = new TabTeam(tabs, team, surroundings, {
       lead: () => ready().then(() => this.resume()),
-      lost: () => void this.again(),
+      lost: (told) => {
+        const left = this.#current.store.get().context;
+        void this.again();
+        this.#current.sayAgain(left, told);
+      },
       mirror: (state) => this.#current.mirror(state),
       // Streams and pauses are woken as well, which no state knows of.
       fulfil: (wish) => (wish.type === 'wake' ? this.#current.wake() : this.#current.store.send(wish)),

@@ -16,6 +16,11 @@ export function findTurn(state: State, turnId: string): TurnState | undefined {
   return state.turns.find((turn) => turn.turnId === turnId);
 }
 
+/** Whether it was said in another conversation than this one. */
+export function isOfAnother({ saidIn }: Pick<EventNamed<'send'>, 'saidIn'>, { conversationId }: State): boolean {
+  return saidIn !== undefined && saidIn !== (conversationId ?? null);
+}
+
 export function changeTurn(state: State, turnId: string, change: (turn: TurnState) => TurnState): State {
   const at = state.turns.findIndex((turn) => turn.turnId === turnId);
   const before = state.turns[at];

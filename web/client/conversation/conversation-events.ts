@@ -5,7 +5,17 @@ import { TOOL_RESULTS_MAX } from '../../../protocol/limits.ts';
 import type { NumberedEvent } from '../events.ts';
 import type { Failure } from '../transport/failure.ts';
 import * as calls from './calls.ts';
-import { changeBlock, changeTurn, type Enqueue, type EventNamed, findBlock, findTurn, type State, withCalls } from './changes.ts';
+import {
+  changeBlock,
+  changeTurn,
+  type Enqueue,
+  type EventNamed,
+  findBlock,
+  findTurn,
+  isOfAnother,
+  type State,
+  withCalls,
+} from './changes.ts';
 import { bounded, notTold, withNewest, withoutTurn } from './history.ts';
 import * as turns from './turn.ts';
 
@@ -35,12 +45,12 @@ export function advance(state: State, enq: Enqueue): State {
 }
 
 export function send(state: State, event: EventNamed<'send'>, enq: Enqueue): State {
-  const { turnId, payload, nowMs } = event;
-  if (findTurn(state, turnId) !== undefined) return state;
+  const { turnId, payload, nowMs, request = null } = event;
+  if (findTurn(state, turnId) !== undefined || isOfAnother(event, state)) return state;
   const ids = (payload.tool_results ?? []).map(({ invocation_id: id }) => id);
   // Results go on with the turn that asked for them, where that one was asked.
   const { tab, around } = findTurn(state, calls.findCall(state.calls, ids[0] ?? '')?.askedBy ?? '') ?? event;
-  const turn = { ...turns.newTurn(turnId, payload, nowMs), tab, around };
+  const turn = { ...turns.newTurn(turnId, payload, nowMs), tab, around, request };
   const at = ids.length === 0 ? -1 : state.turns.findIndex(({ phase }) => phase === 'waiting');
   const placed = at < 0 ? [...state.turns, turn] : state.turns.toSpliced(at, 0, turn);
   enq.emit.keep();

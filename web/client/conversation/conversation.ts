@@ -99,6 +99,17 @@ export class Conversation {
     return this.#send({ form_submission: { form_id: formId, values } });
   }
 
+  /** Messages of this tab from when it led, that no other one knows and the service may not have: whoever leads now sends them, unchanged. */
+  sayAgain({ conversationId, turns }: ConversationState, told: readonly TurnState[]): void {
+    const saidIn = conversationId ?? null;
+    const own = this.#parts.team()?.own;
+    for (const { turnId, payload, phase, tab, request, sentAtMs: nowMs } of turns) {
+      const isUnsent = phase === 'waiting' || phase === 'preparing' || phase === 'opening';
+      if (!isUnsent || tab !== own || payload.tool_results !== undefined || told.some((turn) => turn.turnId === turnId)) continue;
+      this.#tell({ type: 'send', turnId, payload, nowMs, tab, saidIn, request });
+    }
+  }
+
   retry(turnId: string): void {
     this.#wish({ type: 'retry', turnId });
   }
@@ -285,7 +296,7 @@ export class Conversation {
     const turn = findTurn(state, turnId);
     if (turn === undefined || this.#isClosed) return;
     const around = turn.tab === this.#parts.team()?.own ? undefined : turn.around;
-    const request = await this.#parts.compose(turnId, turn.payload, state.conversationId, around);
+    const request = turn.request ?? (await this.#parts.compose(turnId, turn.payload, state.conversationId, around));
     if (!this.#isClosed) this.store.send({ type: 'prepared', turnId, request });
   }
 

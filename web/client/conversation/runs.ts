@@ -62,6 +62,8 @@ export class Runs {
       wish({ type: 'actionTaken', invocationId });
       return;
     }
+    // Its dialog may stop this tab, and whoever leads then knows that it runs here.
+    here?.tell();
     const ending = begun ?? handlers.run(call);
     for (const id of here?.outcomes.keys() ?? []) if (findCall(calls, id) === undefined) here?.outcomes.delete(id);
     here?.outcomes.set(invocationId, ending);
@@ -84,7 +86,8 @@ export class Runs {
       const isOver = risk === 'read' || ((await keeping.begin(invocationId, true)) && (await keeping.begin(invocationId)));
       store.send({ type: 'actionEnded', invocationId, outcome: isOver ? { status: 'timeout' } : lostOutcome(call) });
     };
-    clock.after(timeoutMs + ASLEEP_MS, () => void late());
+    // It may be this tab that slept, with what came of it still to be heard.
+    clock.after(timeoutMs + ASLEEP_MS, () => team()?.whenCertain(0, () => void late()));
     if (this.#watched.has(tab)) return;
     this.#watched.add(tab);
     team()?.whenGone(tab, () => {

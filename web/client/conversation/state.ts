@@ -29,13 +29,15 @@ export interface KeptConversation {
 
 /** Events by name; facts in the past tense, wishes in the imperative. */
 export type ConversationEvents = {
-  /** A turn is to be sent: a message, a form, or results. `tab` asks; `around`: what is there, where another one leads. */
+  /** A turn is to be sent: a message, a form, or results. `tab` asks; `around`: what is there, where another one leads. Of what was said in a tab that led: `saidIn`: the conversation, null before it has a name; `request`: it may have been sent so. */
   send: {
     readonly turnId: string;
     readonly payload: Payload;
     readonly nowMs: number;
     readonly tab?: string | undefined;
     readonly around?: TurnAround;
+    readonly saidIn?: string | null;
+    readonly request?: ChatBody | null;
   };
   /** Its request was made, and is never changed again. */
   prepared: { readonly turnId: string; readonly request: ChatBody };
