@@ -35,7 +35,7 @@ export interface Release {
 function whatPeopleGet(app: AppRecord, publishes: boolean, unpublished: boolean): string {
   if (publishes) return 'Going live publishes the drafts of appearance and assistant as version 1, if there are any.';
   if (app.publishedVersion !== null)
-    return `People get version ${app.publishedVersion}${unpublished ? ' until a person publishes the drafts' : ', as the drafts say'}.`;
+    return `People get version ${app.publishedVersion}${unpublished ? ' until a person publishes the drafts' : ', which matches the drafts'}.`;
   return 'Nothing is published: people get the default appearance and assistant until a person publishes.';
 }
 
@@ -58,7 +58,7 @@ function modelsCheck(db: Connection, app: AppRecord, models: readonly ModelOffer
   const instead = isOrder ? 'the models of the installation answer, in its order' : 'the others are asked';
   const names = gone.map(({ name }) => name).join(', ');
   return {
-    ...{ key: 'models', label: 'Models offered', ok: gone.length === 0 },
+    ...{ key: 'models', label: gone.length === 0 ? 'Models offered' : 'Model no longer offered', ok: gone.length === 0 },
     detail:
       gone.length === 0
         ? 'The installation offers the models that were published.'
@@ -76,21 +76,21 @@ function reachOf(db: Connection, app: AppRecord, models: readonly ModelOffer[] |
   const answered = hasEndedWell(db, app.id);
   const checks: readonly (ReachCheck | false)[] = [
     isForWebsites(db, app) && {
-      ...{ key: 'domains', label: 'Website allowed', ok: domains.length > 0 },
+      ...{ key: 'domains', label: domains.length > 0 ? 'Website allowed' : 'No website allowed yet', ok: domains.length > 0 },
       detail:
         domains.length > 0
           ? `The live key answers on pages of ${counted(domains.length, 'allowed domain')}.`
           : "No domain is allowed, so the live key answers on no page: add the app's hosts to its Allowed domains.",
     },
     actions.length > 0 && {
-      ...{ key: 'addresses', label: 'Actions reached', ok: local.length === 0 },
+      ...{ key: 'addresses', label: local.length === 0 ? 'Actions reached' : 'Actions out of reach', ok: local.length === 0 },
       detail:
         local.length === 0
           ? `${counted(actions.length, 'action has', 'actions have')} an address that production reaches.`
           : `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}: the address is of this machine or a private network, which production does not reach. Give the production address.`,
     },
     app.handshakeAtMs !== null && {
-      ...{ key: 'answered', label: 'Answered in the app', ok: answered },
+      ...{ key: 'answered', label: answered ? 'Answered in the app' : 'No answer in the app yet', ok: answered },
       detail: answered
         ? 'Somebody asked in the app, and was answered.'
         : 'Nobody has had an answer in the app yet: open the app and ask it something.',

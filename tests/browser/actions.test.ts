@@ -69,7 +69,7 @@ test('DECLARED-1: actions and screens, declared beside the build, with what diff
   await page.getByRole('region', { name: 'Builds' }).getByText('registers 2 actions and 2 screens').waitFor();
   await page.getByRole('button', { name: 'Open chat' }).click();
   const chosen = (name: string) => page.getByRole('region', { name, exact: true });
-  for (const words of ['Opens the chat.', 'It reads: it runs at once.', 'nothing'])
+  for (const words of ['Opens the chat.', 'Reads only: runs without asking.', 'nothing'])
     await chosen('open_chat').getByText(words, { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Search teas' }).click();
   for (const words of ['GET https://api.example.com/teas?q={{param.query}}', 'query string']) {
@@ -108,7 +108,7 @@ test('DECLARED-5: a newest build that does not count yet stands beside the one t
   const cells = async (build: RegExp) => (await builds.getByRole('row', { name: build }).getByRole('cell').allInnerTexts()).slice(0, 2);
   await builds.getByText('No turn has used it yet.').waitFor();
   await builds.getByText('The newest becomes the current one once').waitFor();
-  await builds.getByText('It connected before the app was live').waitFor();
+  await builds.getByText('Trusted: it connected before the app was live').waitFor();
   assert.deepEqual(await cells(/^Web 0\.51\.0 newest/), ['8', '4']);
   assert.deepEqual(await cells(/^Web 0\.50\.0 current/), ['2', '2']);
   await row(page, 'action_7').getByText('newest only').waitFor();

@@ -81,7 +81,7 @@ test('PAGE-9: in the dark the hint of an empty field can be read, and so can wor
   const { page } = await signedIn(`/console/apps/${appId}/appearance?scheme=dark&shows=thread`, options);
   const hint = page.getByLabel('Hint in the field');
   assert.ok((await contrastOf(hint, hint, '::placeholder')) >= 4.5);
-  for (const name of ['Corners', 'Size of text', 'Words on the launcher']) {
+  for (const name of ['Corners', 'Text size', 'Words on the launcher']) {
     assert.notEqual((await page.getByLabel(name).getAttribute('placeholder')) ?? '', '', name);
   }
   const preview = page.locator('.widget-preview');

@@ -78,7 +78,7 @@ test('SAID-4: conversations are found by words, time, state, thumbs and key toge
   await page.getByLabel('from', { exact: true }).fill('');
   await page.getByLabel('to', { exact: true }).fill('2036-01-31T12:00');
   await waitForRows(page, all);
-  await page.getByLabel('Of which key').selectOption('sandbox');
+  await page.getByLabel('Environment').selectOption('sandbox');
   await page.getByText('None is like that.').waitFor();
 
   await page.goto(`${world.service.baseUrl}/console/apps/${it.app.appId}/conversations?from=yesterday`);

@@ -51,7 +51,7 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await look(page, 'conversation');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await meant.getByRole('link', { name: 'Step by step' }).click();
-  await page.getByText('A turn, step by step').first().waitFor();
+  await page.getByText('Turn, step by step').first().waitFor();
   await page.goto(`${it.service.baseUrl}${base}?view=feedback`);
   await page.getByRole('link', { name: 'What was said' }).click();
   await page.locator('.is-meant').getByText('on its way').waitFor();

@@ -42,5 +42,5 @@ test('DOCK-1, DOCK-2: one key shows on every page what failed, grouped, and what
     .filter({ hasText: /^\d\d:/ })
     .first()
     .click();
-  await page.getByText('A turn, step by step').first().waitFor();
+  await page.getByText('Turn, step by step').first().waitFor();
 });

@@ -52,7 +52,7 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   await traced.getByText('the model’s server failed, status 500, server_error').waitFor();
   await look(page, 'failing-traces');
   for (const [width, shown] of [
-    [1_360, page.getByRole('columnheader', { name: 'Moved last' })],
+    [1_360, page.getByRole('columnheader', { name: 'Updated' })],
     [390, traced.getByText('failed', { exact: true })],
   ] as const) {
     await page.setViewportSize({ width, height: 860 });

@@ -78,13 +78,13 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
     }
   }
   await page.getByText('Live keys have been served since').waitFor();
-  const step = page.getByRole('region', { name: 'Two steps to people' });
-  await step.getByText('Version 1 is published, as the drafts say.').waitFor();
+  const step = page.getByRole('region', { name: 'Release' });
+  await step.getByText('Version 1 is published, which matches the drafts.').waitFor();
   await write('PUT', '/experience', { assistantName: 'Leaf the second' });
   await page.reload();
   await step.locator('.is-wait').getByText('Unpublished drafts').waitFor();
   await step.getByRole('button', { name: 'Publish as version 2' }).click();
-  await step.getByText('Version 2 is published, as the drafts say.').waitFor();
+  await step.getByText('Version 2 is published, which matches the drafts.').waitFor();
   await write('PATCH', '', { allowed_domains: ['tea.example.com'] });
   await page.reload();
   await verdict.getByRole('heading', { name: 'Live, though 1 check does not pass' }).waitFor();

@@ -34,10 +34,10 @@ test('NODES-1: nodes and live actors are shown as they change, each actor with i
   await page.waitForURL(/kind=setup_session/);
   await page.getByText('Nothing is at work.').waitFor();
   await page.goBack();
-  await page.getByRole('region', { name: 'Nodes' }).getByRole('link', { name: 'Only what is at work here' }).click();
+  await page.getByRole('region', { name: 'Nodes' }).getByRole('link', { name: 'Show only this node' }).click();
   await page.waitForURL(/node=/);
   await actors.getByText('answering').waitFor();
-  await actors.getByRole('link', { name: 'A conversation of Test app' }).click();
+  await actors.getByRole('link', { name: 'Conversation of Test app' }).click();
   await page.waitForURL(/\/console\/traces\/app_.*turn_id=/);
   open();
   await answer;
@@ -129,7 +129,7 @@ test('REPLAY-1: a move is stepped through from its row on the page of nodes', as
   );
   await page.getByRole('link', { name: 'Nodes' }).click();
   await page.getByRole('region', { name: 'Moves' }).getByRole('link', { name: 'Step by step' }).click();
-  await waitForPage(page, 'A move, step by step');
+  await waitForPage(page, 'Move, step by step');
   const list = page.getByRole('region', { name: 'Steps' });
   await list.getByText('begun → sealed').waitFor();
   await page.keyboard.press('ArrowUp');

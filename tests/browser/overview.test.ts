@@ -137,7 +137,7 @@ test('CONSOLE-31, CONSOLE-32: the overview, as one table, and the summary of an 
 
   await row.getByRole('link', { name: 'Test app' }).click();
   await waitForPage(page, 'Test app');
-  const numbers = page.getByRole('region', { name: 'How it goes' });
+  const numbers = page.getByRole('region', { name: 'Activity' });
   await numbers.getByText('25 %').waitFor();
   await page.getByRole('table').getByText('When does my order come?').waitFor();
   await page.getByRole('region', { name: 'Builds', exact: true }).getByText('current').waitFor();

@@ -48,7 +48,7 @@ test('PAGE-10: pages, sections, apps, conversations and ids are found by keys fr
     .waitFor();
   await field.fill(String(asked.headers['x-request-id']));
   await page.keyboard.press('Enter');
-  await page.getByText('A turn, step by step').first().waitFor();
+  await page.getByText('Turn, step by step').first().waitFor();
   await page.keyboard.press('Control+k');
   await field.fill('nothing-like-that-7');
   await page.keyboard.press('Enter');

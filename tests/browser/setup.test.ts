@@ -197,7 +197,7 @@ test('WATCH-4: Stop asks once more and ends the session, in every window; then a
   await page.locator('.setup-command').waitFor();
   await other.page.getByText('Waiting for your agent').first().waitFor();
   await other.page.getByText('The command is shown where the session was opened').waitFor();
-  await other.page.getByRole('button', { name: 'Make a new command' }).click();
+  await other.page.getByRole('button', { name: 'Create new command' }).click();
   await claimed(service.baseUrl, (await other.page.locator('.setup-command').textContent()) ?? '');
   await page.getByRole('heading', { name: 'Claude Code, model-1, linux' }).waitFor();
 });

@@ -34,7 +34,7 @@ test('REPLAY-3: a turn that waits for a confirmation is watched at another node 
   const asked = await client.say('Cancel order 7.', { ...more, turn_id: turnId });
   const world = await openWorld(t, { baseUrl: watches.baseUrl, operatorToken: cluster.operatorToken } as RunningService);
   const { page } = await world.signedIn(`/console/traces/${appId}?turn_id=${turnId}`);
-  await page.getByText('A turn, step by step').first().waitFor();
+  await page.getByText('Turn, step by step').first().waitFor();
   await page.getByText('following', { exact: true }).waitFor();
   const steps = page.getByRole('region', { name: 'Steps' });
   await steps.getByText('awaiting_confirmation').first().waitFor();

@@ -86,9 +86,9 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
     .waitFor();
   await page.waitForFunction(WHOLE);
   const rows = page.getByRole('list', { name: 'Where the time went' });
-  for (const words of ['Admission', 'Model to first word', 'Kept on disk', 'Together']) await rows.getByText(words).first().waitFor();
+  for (const words of ['Admission', 'Model to first word', 'Saved', 'Total']) await rows.getByText(words).first().waitFor();
   await rows.getByText('slowest').waitFor();
-  await page.getByRole('list', { name: 'What the colours say' }).getByText('on disk').waitFor();
+  await page.getByRole('list', { name: 'What the colours say' }).getByText('saved').waitFor();
   await look(page, 'trace');
   const before = (await page.locator('.drawing').boundingBox())?.width ?? 0;
   await page.keyboard.press('w');
@@ -165,7 +165,7 @@ test('REPLAY-1, TRACE-9: a write that failed at the app’s backend is traced fr
   await page.getByLabel('A request id from a log line').fill(requestId ?? '');
   await page.getByRole('button', { name: 'Show its steps' }).click();
   // The person said nothing in it: it goes on with what they agreed to.
-  await waitForPage(page, 'A turn, step by step');
+  await waitForPage(page, 'Turn, step by step');
   await steps(page).getByText('execution.settled').click();
   await happened(page).getByText('failed', { exact: true }).first().waitFor();
 });
@@ -240,7 +240,7 @@ test('REPLAY-7: all turns of a conversation are on one picture, each state with 
   await agree();
   const { page } = await world.signedIn(`/console/traces/${it.app.appId}?conversation_id=${thread(asked)}`);
   await waitForPage(page, TITLE);
-  await page.getByText('A conversation, step by step').waitFor();
+  await page.getByText('Conversation, step by step').waitFor();
   const places = page.getByRole('list', { name: 'Where each instance is' });
   await places.getByText('completed').waitFor();
   await places.getByText('continued').waitFor();
@@ -259,7 +259,7 @@ test('REPLAY-4, REPLAY-5: a trace is saved and opened again from its file; a fil
   await listed.getByRole('link', { name: 'Cancel order 7.' }).click();
   await waitForPage(page, TITLE);
   const downloading = page.waitForEvent('download');
-  await page.getByRole('button', { name: /^Save the trace/ }).click();
+  await page.getByRole('button', { name: 'Download trace' }).click();
   const file = await (await downloading).path();
   const damaged = join(temporaryDir(t), 'damaged.json');
   writeFileSync(damaged, '{ "format": "machine-trace" }');

@@ -50,7 +50,7 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
   await steps.getByText('turn.open').waitFor();
   await steps.getByText('→ completed').waitFor();
   const times = page.getByRole('list', { name: 'Where the time of the turn went' });
-  for (const words of ['Admission', 'Knowledge and request', 'Model to first word', 'Model to its end', 'Together']) {
+  for (const words of ['Admission', 'Knowledge and request', 'Model to first word', 'Model to its end', 'Total']) {
     await times.getByText(words).first().waitFor();
   }
   await times.getByText('slowest').waitFor();
@@ -101,7 +101,7 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
     }
   }
   await page.getByRole('link', { name: 'Step through it' }).click();
-  await page.getByText('A turn, step by step').first().waitFor();
+  await page.getByText('Turn, step by step').first().waitFor();
 });
 
 test('TRIAL-3: a build is paired by its code and watched, what is said in it is text, and each turn has its steps', async (t) => {

@@ -71,7 +71,7 @@ test('TRIAL-5: what was kept on disk is one row with a bar for each commit, belo
   const steps = own.steps.map((one, at) => ({ ...one, committed: { commit: at + 1, atMs: one.atMs + 3, frames: [] } }));
   const spans = spansOf([{ machine: 'chat-turn', version: '', instance: '1', requestId: null, steps }]);
   const kept = spans.at(-1);
-  assert.deepEqual([kept?.kind, kept?.note, kept?.bars.length], ['commit', '5 commits', 5]);
+  assert.deepEqual([kept?.kind, kept?.note, kept?.bars.length], ['commit', '5 writes', 5]);
   assert.deepEqual(new Set(spans.map(({ kind }) => kind)), new Set(['find', 'model', 'say', 'call', 'commit']));
 });
 

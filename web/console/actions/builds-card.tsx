@@ -18,7 +18,7 @@ function counted(count: number, what: string): string {
 }
 
 const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>> = {
-  vouched: () => 'It connected before the app was live, or people who were signed in use it.',
+  vouched: () => 'Trusted: it connected before the app was live, or signed-in people use it.',
   in_use: (hours) => `Turns used it in ${counted(hours, 'different hour')}.`,
   new: (hours) => (hours === 0 ? 'No turn has used it yet.' : `Turns used it in ${counted(hours, 'hour')} so far.`),
 };

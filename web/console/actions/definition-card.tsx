@@ -87,7 +87,7 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
       onSaved(undefined);
     });
   return (
-    <Card title={isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'Change it'} label="Definition">
+    <Card title={isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'Edit definition'} label="Definition">
       <Form
         look="card-body definition-form"
         act={act}
@@ -115,9 +115,9 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
 }
 
 const EFFECTS: Readonly<Record<string, string>> = {
-  read: 'It reads: it runs at once.',
-  write: 'It changes something: the person agrees first.',
-  destructive: 'It destroys something: the person agrees first.',
+  read: 'Reads only: runs without asking.',
+  write: 'Changes something: the person agrees first.',
+  destructive: 'Destroys something: the person agrees first.',
 };
 
 /** What people ask of a definition first; all of it is its JSON. */

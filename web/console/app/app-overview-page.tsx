@@ -199,8 +199,8 @@ function HowItGoes({ app }: { readonly app: App }) {
   return (
     <>
       <Card
-        title={<span>How it goes {!app.live && <small>by the test key, until the app is live</small>}</span>}
-        label="How it goes"
+        title={<span>Activity {!app.live && <small>by the test key, until the app is live</small>}</span>}
+        label="Activity"
         aside={<SideBySide label="Time" value={span} options={SPANS} onChange={show} />}
       >
         <Problem error={error} retry={reload} />

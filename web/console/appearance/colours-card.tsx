@@ -81,7 +81,7 @@ function Rows({ form, served, rows, variant }: RowsProps) {
 
 export function ColoursCard(props: ColoursProps) {
   return (
-    <Card title="Colours" note="what is left out is derived">
+    <Card title="Colours" note="an empty colour is derived from the others">
       <Rows {...props} rows={BASE_COLOURS} variant="theme" />
       <details class="more-colours">
         <summary>More colours of the light theme</summary>

@@ -87,7 +87,7 @@ export function draftOf(fields: AppearanceFields, before: AppearanceDraft): Appe
   };
 }
 
-const byDefault = (name: string) => ['', `${name}, by default`] as const;
+const byDefault = (name: string) => ['', `${name} (default)`] as const;
 
 /** What an appearance has beside colours: shape, type, places and words. */
 export const MEASURES: readonly FieldEntry[] = [
@@ -117,7 +117,7 @@ export const MEASURES: readonly FieldEntry[] = [
     name: 'theme.launcherPosition',
     kind: 'choice',
     label: 'Side of the launcher',
-    hint: 'The end is on the right where text runs to the right.',
+    hint: 'The end is the right side, or the left in languages written from right to left.',
     options: [byDefault('At the end'), ['end', 'At the end'], ['start', 'At the start']],
   },
   {
@@ -130,12 +130,12 @@ export const MEASURES: readonly FieldEntry[] = [
   {
     name: 'theme.fontScale',
     kind: 'number',
-    label: 'Size of text',
+    label: 'Text size',
     min: FONT_SCALE_MIN,
     max: FONT_SCALE_MAX,
     step: 0.05,
     placeholder: '1',
-    hint: '1: as designed.',
+    hint: '1 is 100%.',
   },
   { name: 'copilot.launcherLabel', label: 'Words on the launcher', max: LAUNCHER_LABEL_MAX_CHARS, placeholder: 'The icon alone' },
   { name: 'copilot.composerHint', label: 'Hint in the field', max: COMPOSER_HINT_MAX_CHARS, placeholder: 'Write a message' },

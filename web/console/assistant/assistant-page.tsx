@@ -47,7 +47,7 @@ const GROUPS: readonly { readonly title: string; readonly fields: readonly Field
     fields: [
       { name: 'assistantName', label: 'Name', max: PERSONA_NAME_MAX_CHARS, placeholder: 'Assistant' },
       { name: 'welcomeTitle', label: 'Greeting', max: WELCOME_TITLE_MAX_CHARS },
-      { name: 'welcomeBody', kind: 'long', label: 'Line below it', max: WELCOME_BODY_MAX_CHARS, rows: 2 },
+      { name: 'welcomeBody', kind: 'long', label: 'Subtitle', max: WELCOME_BODY_MAX_CHARS, rows: 2 },
       {
         name: 'suggestions',
         kind: 'long',

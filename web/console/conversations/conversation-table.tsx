@@ -83,7 +83,7 @@ export function ConversationTable({ app, conversations }: { readonly app: string
             of: (head) => <Person app={app} head={head} />,
           },
           { title: 'Messages', of: ({ messages }) => messages, look: 'number' },
-          { title: 'Key', of: ({ channel }) => (channel === 'live' ? 'live' : 'test') },
+          { title: 'Environment', of: ({ channel }) => (channel === 'live' ? 'live' : 'test') },
           { title: 'Last said', of: ({ updated_at: at }) => momentOf(at) },
         ]}
       />

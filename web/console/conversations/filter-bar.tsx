@@ -71,7 +71,7 @@ export function FilterBar({ base, choices, children }: FilterBarProps) {
       <Choice
         label="Newest turn"
         value={choices.state ?? ''}
-        options={[['', 'any turn'], ...STATES.map((state) => [state, stateWords(state)] as const)]}
+        options={[['', 'any status'], ...STATES.map((state) => [state, stateWords(state)] as const)]}
         onChange={(state) => choose({ state })}
       />
       <Choice
@@ -85,7 +85,7 @@ export function FilterBar({ base, choices, children }: FilterBarProps) {
         onChange={(rating) => choose({ rating })}
       />
       <Choice
-        label="Of which key"
+        label="Environment"
         value={choices.channel ?? ''}
         options={[
           ['', 'live and test'],

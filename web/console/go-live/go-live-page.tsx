@@ -22,7 +22,7 @@ function isWaiting(answer: AppStatus | undefined): boolean {
 
 export function GoLivePage() {
   return (
-    <AppPage title="Go live" facts="What the service has seen of this app, what is left to do, and the two steps to people.">
+    <AppPage title="Go live" facts="Check, test, publish and take the app live.">
       {(app) => <GoLive app={app} />}
     </AppPage>
   );
@@ -91,11 +91,11 @@ interface Place {
 
 const PLACES: Readonly<Record<CheckKey, Place>> = {
   app: { section: 'setup', label: 'Let an agent build it in', todo: 'Its first call with the test key is seen here by itself.' },
-  knowledge: { section: 'knowledge', label: 'Look at the sources', todo: 'This page looks again by itself.' },
+  knowledge: { section: 'knowledge', label: 'View sources', todo: 'This page looks again by itself.' },
   screens: { section: 'actions', label: 'Compare with the build', todo: 'A build that registers them is seen here by itself.' },
   smoke: { section: '', label: '', todo: 'Run it below.' },
   domains: { section: 'settings', label: 'Allow a domain', todo: '' },
-  addresses: { section: 'actions', label: 'Look at the actions', todo: '' },
+  addresses: { section: 'actions', label: 'View actions', todo: '' },
   answered: { section: '', label: '', todo: 'It is seen here by itself.' },
   models: { section: 'assistant', label: 'Choose a model', todo: '' },
 };
@@ -152,7 +152,7 @@ interface ReleaseCardProps {
 
 function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
   return (
-    <Card title="Two steps to people">
+    <Card title="Release">
       <div class="card-body">
         <Publish app={app} release={status.release} onChange={onChange} />
         {app.live ? <LiveSince app={app} /> : <TakeLive app={app} status={status} onChange={onChange} />}
@@ -210,7 +210,9 @@ function Publish({ app, release: { published_version: version, unpublished }, on
       <StepTitle mark={version === null ? 'open' : unpublished ? 'stale' : 'done'} words="1. Publish appearance and assistant" />
       <p class="hint">
         {version !== null && unpublished && <span class="chip is-wait">Unpublished drafts</span>}{' '}
-        {version === null ? 'Nothing is published yet. ' : `Version ${version} is published${unpublished ? '' : ', as the drafts say'}. `}
+        {version === null
+          ? 'Nothing is published yet. '
+          : `Version ${version} is published${unpublished ? '' : ', which matches the drafts'}. `}
         {(version === null || unpublished) && 'The drafts become what live keys are served. '}
         Knowledge, actions and screens need no publishing.
       </p>

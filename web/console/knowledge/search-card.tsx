@@ -67,7 +67,7 @@ export function SearchCard({ app }: { readonly app: string }) {
     if (question !== '') search(question);
   }, [app]);
   return (
-    <Card title="What would it read?" note="nothing is asked of a model">
+    <Card title="What would it read?" note="no model call">
       <form
         class="card-form is-wide row"
         onSubmit={(event) => {

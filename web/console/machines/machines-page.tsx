@@ -10,10 +10,7 @@ import { DECIDES, type MachineLine, type MachinesAnswer } from './state-table.ts
 export function MachinesPage() {
   const { answer, error, reload } = useAsked<MachinesAnswer>('/machines');
   return (
-    <Page
-      title="Machines"
-      facts="What decides in this service: each is a statechart that you can step through here, with nothing at stake."
-    >
+    <Page title="Machines" facts="The state machines of this service. Step through each one here: nothing in the service changes.">
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <Scrolling label="Machines" isCard>

@@ -40,7 +40,7 @@ export const DECIDES: Readonly<Record<string, string>> = {
   'chat-turn': 'One answer: from the question, through rounds of the model and calls of actions, to its end.',
   invocation: 'One call of an action: who runs it, whether a person is asked first, and how it ends.',
   'setup-session': 'Whether a call of the agent that sets an app up is admitted, and when its token stops working.',
-  'step-panel': 'How far each of the thirteen steps of a setup is. All of them go as the one that is drawn.',
+  'step-panel': 'How far each of the thirteen steps of a setup is. All steps follow the same diagram.',
   'knowledge-source': 'Whether a source waits, is indexed, can be searched, failed, or is out of service.',
   pairing: 'Whether a code of the Test page waits for a build, shows its turns, or is over.',
   'organisation-move': 'How far an organisation is on its way to another cell, where it goes on after any crash.',

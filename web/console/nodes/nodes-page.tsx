@@ -139,7 +139,7 @@ function NodeCard({ node, onDrain }: { readonly node: NodeEntry; readonly onDrai
       />
       <div class="card-foot row">
         <a href={`/console/nodes?${new URLSearchParams(isChosen ? others : { ...others, node: id })}`}>
-          {isChosen ? 'What is at work everywhere' : 'Only what is at work here'}
+          {isChosen ? 'Show all nodes' : 'Show only this node'}
         </a>
         <span class="node-drain">
           <button type="button" class="button" disabled={state === 'draining'} onClick={onDrain}>
@@ -253,14 +253,14 @@ function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) {
         <p class="fault">These nodes did not answer: {answer.unreachable.join(', ')}.</p>
       )}
       {answer?.actors.length === 0 && (
-        <p class="card-empty">Nothing is at work. A turn that runs or waits, and a session that is worked on, are here as they live.</p>
+        <p class="card-empty">Nothing is at work. Turns that run or wait, and setup sessions with an agent at work, are listed here.</p>
       )}
       {answer !== undefined && answer.actors.length > 0 && <Actors actors={answer.actors} nodes={nodes} />}
     </Scrolling>
   );
 }
 
-const KIND_WORDS = { conversation: 'A conversation', setup_session: 'A setup session' } as const;
+const KIND_WORDS = { conversation: 'Conversation', setup_session: 'Setup session' } as const;
 
 function Actors({ actors, nodes }: { readonly actors: readonly ActorEntry[]; readonly nodes: readonly NodeEntry[] }) {
   return (

@@ -56,7 +56,7 @@ function Organisation({ id, name, plan, glance }: OverviewEntry) {
         <th scope="rowgroup" colSpan={COLUMNS.length}>
           <span class="glance-line">
             <a href={organisationAddress(id)}>{name}</a>
-            <small>plan {plan}</small>
+            <small>{`${plan.charAt(0).toUpperCase()}${plan.slice(1)} plan`}</small>
             {glance !== null && <Credit id={id} credit={glance.credit} />}
           </span>
         </th>

@@ -90,7 +90,7 @@ export function CommandCard({ session }: { readonly session: SetupSession }) {
         {command !== undefined && <CommandLine command={command} />}
         {command === undefined && name === undefined && (
           <p class="hint">
-            The command is shown where the session was opened, and only there. Make a new one to run it from here; an unused one stops
+            The command is shown where the session was opened, and only there. Create a new one to run it from here; an unused one stops
             working.
           </p>
         )}
@@ -112,7 +112,7 @@ function CommandLine({ command: { command, code_expires_at: until } }: { readonl
       <div class="row">
         <CopyButton text={command} label="Copy the command" primary />
         <span class={isUsable ? 'hint' : 'fault'} role="timer">
-          {isUsable ? `Works once, for another ${timeLeft(left)}` : 'Its time is over. Make a new one.'}
+          {isUsable ? `Works once, for another ${timeLeft(left)}` : 'It has expired. Create a new one.'}
         </span>
       </div>
     </>
@@ -126,9 +126,16 @@ function NewCode({ session, isFirst }: { readonly session: SetupSession; readonl
   return (
     <>
       <div class="row">
-        <Button label="Make a new command" look={isFirst ? 'primary' : ''} disabled={act.isUnderWay} onClick={renew} />
+        <Button
+          label={session.agent === null ? 'Create new command' : 'Reconnect agent'}
+          look={isFirst ? 'primary' : ''}
+          disabled={act.isUnderWay}
+          onClick={renew}
+        />
         {session.agent !== null && (
-          <span class="hint">For an agent that lost its file. The agent keeps its token until the new file is fetched.</span>
+          <span class="hint">
+            Creates a new command, for an agent that lost its file. The agent stays connected until that command is used.
+          </span>
         )}
       </div>
       <Problem error={act.error} retry={renew} />

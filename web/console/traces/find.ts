@@ -67,10 +67,10 @@ export function newestAddress(app: string, { machine, instance }: NewestTrace): 
 
 /** What an instance of each machine is, in people's words. */
 export const NAMES: Readonly<Record<string, string>> = {
-  'chat-turn': 'A turn',
-  'setup-session': 'A setup session',
-  'step-panel': 'A panel',
-  'knowledge-source': 'A source',
-  pairing: 'A pairing',
-  'app-lifecycle': 'An app',
+  'chat-turn': 'Turn',
+  'setup-session': 'Setup session',
+  'step-panel': 'Panel',
+  'knowledge-source': 'Source',
+  pairing: 'Pairing',
+  'app-lifecycle': 'App',
 };

@@ -92,9 +92,7 @@ function commitSpan({ steps }: Trace): Span[] {
   const [first, ...others] = kept;
   if (first === undefined) return [];
   const facts = kept.map(({ commit, event, tookMs }) => [`Commit ${commit}`, `${event}, ${msWords(tookMs)}`] as const);
-  return [
-    { kind: 'commit', name: 'Kept on disk', note: kept.length === 1 ? '' : `${kept.length} commits`, bars: [first, ...others], facts },
-  ];
+  return [{ kind: 'commit', name: 'Saved', note: kept.length === 1 ? '' : `${kept.length} writes`, bars: [first, ...others], facts }];
 }
 
 /** Where a row stands; commits go on all the time, and stand at their last. */

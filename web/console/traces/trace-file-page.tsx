@@ -35,7 +35,7 @@ export function TraceFilePage() {
       )}
       {opened?.trace === undefined ? (
         <label class="empty">
-          <span>A trace that was saved here, or that a test wrote when it failed. Choose the file:</span>
+          <span>A trace that was downloaded here, or that a test wrote when it failed. Choose the file:</span>
           <input
             type="file"
             accept=".json,application/json"

@@ -25,7 +25,7 @@ export function TracePage() {
   const { params, query } = useRoute();
   const { traces, words, error, isLive, isOver, reload } = useLiveTraces(params.app ?? '', queryOf(query));
   const machine = traces?.[0]?.machine ?? '';
-  const what = query.conversation_id !== undefined ? 'A conversation, step by step' : `${NAMES[machine] ?? 'A trace'}, step by step`;
+  const what = query.conversation_id !== undefined ? 'Conversation, step by step' : `${NAMES[machine] ?? 'Trace'}, step by step`;
   return (
     <Traced
       title={words === '' ? what : `“${words}”`}
@@ -44,7 +44,7 @@ export function MoveTracePage() {
   const { params } = useRoute();
   const { answer, error, reload } = useAsked<TracesAnswer>(`/orgs/${encodeURIComponent(params.org ?? '')}/move/trace`, POLLED);
   return (
-    <Traced title="A move, step by step" crumbs={MOVE_CRUMBS} traces={answer && tracesOf(answer)}>
+    <Traced title="Move, step by step" crumbs={MOVE_CRUMBS} traces={answer && tracesOf(answer)}>
       <Problem error={error} retry={reload} />
     </Traced>
   );

@@ -71,7 +71,7 @@ export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
       <section class="panel sim-history" aria-label="Time">
         <div class="panel-head">
           <h2>Time</h2>
-          <Button label={`Save the trace of this ${scene.trace.machine}`} onClick={() => save(scene.trace)} />
+          <Button label="Download trace" onClick={() => save(scene.trace)} />
         </div>
         <Waterfall
           spans={spans}

@@ -23,7 +23,7 @@ export function TracesPage() {
     <Page
       title="Traces"
       facts="Every step that a turn, a call, a setup session, a source, a pairing or an app took, as it was committed."
-      actions={<Button label="Open a file" href="/console/traces/file" />}
+      actions={<Button label="Open trace file" href="/console/traces/file" />}
     >
       {apps !== undefined && <FindForm apps={apps} />}
       {apps?.length === 0 && <p class="empty">There is no app yet, so nothing was traced.</p>}
@@ -128,7 +128,7 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
           { title: 'Took', of: ({ took_ms: took }) => (took === null ? '' : tookWords(took)), look: 'number' },
           { title: 'Cost', of: ({ cost_usd: cost }) => (cost === null ? '' : usd(cost)), look: 'number' },
           {
-            title: 'Moved last',
+            title: 'Updated',
             of: ({ at_ms: atMs }) => <time title={exactMomentOf(atMs)}>{momentOf(new Date(atMs).toISOString())}</time>,
           },
         ]}

@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<SpanKind, string>> = {
   model: 'model',
   say: 'words',
   call: 'calls',
-  commit: 'on disk',
+  commit: 'saved',
 };
 
 interface WaterfallProps {
@@ -62,7 +62,7 @@ export function Waterfall({ spans, scale, label, atMs, onMoment, children }: Wat
         ))}
         <li class="span-foot">
           <div class="span-row is-whole">
-            <span class="span-name">Together</span>
+            <span class="span-name">Total</span>
             <svg class="span-axis" aria-hidden="true">
               {scale.ticks.map(({ place, words }) => (
                 <text key={place} x={percent(place)} y="12" class={place > 0.98 ? 'is-last' : place < 0.04 ? 'is-first' : ''}>

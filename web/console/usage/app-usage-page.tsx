@@ -29,7 +29,7 @@ function AppUsage({ app, month }: { readonly app: App; readonly month: string })
   return (
     <>
       <p class="facts">
-        <span>What people used of this app.</span>
+        <span>Usage of this app, live traffic.</span>
         <a href={`${organisationAddress(app.org_id)}/usage?month=${month}`}>The whole organisation, with its credit</a>
       </p>
       <Problem error={error} retry={reload} />

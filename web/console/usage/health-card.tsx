@@ -85,7 +85,8 @@ export function AppHealthCard({ app }: { readonly app: string }) {
                   )}{' '}
                   {failed > 0 && (
                     <small class="hint">
-                      <Worst of={health[kind]} from={answer.from} />. {section !== '' && <a href={appAddress(app, section)}>Look</a>}
+                      <Worst of={health[kind]} from={answer.from} />.{' '}
+                      {section !== '' && <a href={appAddress(app, section)}>View {kind === 'model' ? 'failures' : section}</a>}
                     </small>
                   )}
                 </p>
