@@ -15,7 +15,7 @@ test('DOCK-1, DOCK-2: one key shows on every page what failed, grouped, and what
   const { page } = await world.signedIn('/console', { bypassCSP: true });
   await page.keyboard.press('d');
   const dock = page.getByRole('complementary', { name: 'Dock' });
-  await dock.getByText('Open a page of an app: what failed in it is here.').waitFor();
+  await dock.getByText('Open a page of an app to see what failed in it.').waitFor();
   await page.goto(`${it.service.baseUrl}/console/apps/${it.app.appId}`);
   await dock.getByText('Chat turn 1 ×').waitFor();
   await dock.getByText('completed').first().waitFor();

@@ -74,9 +74,9 @@ function GoLiveCard({ app }: { readonly app: App }) {
   const { answer, error, reload } = useAsked<AppStatus>(`${appPath(app.id)}/status`);
   const isNew = answer?.steps === null && app.handshake_at === null;
   return (
-    <section class="card" aria-label="On the way to people">
+    <section class="card" aria-label="Checks">
       <h2>
-        {app.live ? 'What is checked' : 'On the way to people'} {answer !== undefined && <CheckCount status={answer} />}
+        {app.live ? 'Checks' : 'Before going live'} {answer !== undefined && <CheckCount status={answer} />}
       </h2>
       <Problem error={error} retry={reload} />
       {isNew && (

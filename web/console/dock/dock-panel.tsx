@@ -24,8 +24,8 @@ export function DockPanel({ app, conversation }: DockPanelProps) {
   if (app === undefined) {
     return (
       <Halves
-        failed={<p class="hint">Open a page of an app: what failed in it is here.</p>}
-        happens={<p class="hint">Open a page of an app: its turns, calls, sessions and sources are here as they move.</p>}
+        failed={<p class="hint">Open a page of an app to see what failed in it.</p>}
+        happens={<p class="hint">Open a page of an app to follow its turns, calls, sessions and sources.</p>}
       />
     );
   }

@@ -101,9 +101,7 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
   if (answer === undefined) return null;
   if (answer.newest.length === 0) {
     return (
-      <p class="empty">
-        Nothing was traced of {app.name} yet. Send it a message, or start a setup session, and its steps are here as they are committed.
-      </p>
+      <p class="empty">Nothing was traced of {app.name} yet. Send it a message, or start a setup session, and its steps appear here.</p>
     );
   }
   return (

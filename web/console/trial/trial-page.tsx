@@ -48,7 +48,7 @@ function Trial({ app, shown, go }: { readonly app: App; readonly shown: 'chat' |
         />
       )}
       {query.turn_id === undefined ? (
-        <p class="empty">Ask something, and its steps are here as they are committed: admission, model, calls, and what each took.</p>
+        <p class="empty">Ask something, and the steps of the turn appear here: admission, model, calls, and what each took.</p>
       ) : (
         <TurnCard key={query.turn_id} app={app.id} turnId={query.turn_id} />
       )}
