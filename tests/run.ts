@@ -25,8 +25,11 @@ interface Tier {
 }
 
 const CORES = Math.max(2, availableParallelism());
-/** What copies organisations, fills disks, packs, or attacks every expression for half a minute. So is, wherever it lies, what starts the program. */
-const SYSTEM = /^(?:bench|program|scenarios)\/|^expressions\.|^web\/client\/package\./;
+/**
+ * What copies organisations, fills disks, packs, attacks every expression, lays out every picture or reads answers byte by byte for half a
+ * minute. So is, wherever it lies, what starts the program.
+ */
+const SYSTEM = /^(?:bench|program|scenarios)\/|^expressions\.|^machines\/pictures\.|^assistant\/models\/makers\.|^web\/client\/package\./;
 const OTHERS = ['kills', 'browser', 'examples'];
 /** Seeds in plenty: what strangers send, and what may happen to the processes of a cell. */
 const SEEDED = ['fuzz', 'simulation'];

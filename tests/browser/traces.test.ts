@@ -206,7 +206,7 @@ test('REPLAY-8: list, axis, bars and slider have one clock and one numbering, an
       'the slider is as long as the chart',
     );
   }
-  assert.match((await rows.locator('.span-foot').first().textContent()) ?? '', /^Together0 ms/);
+  assert.match((await rows.locator('.span-foot').first().textContent()) ?? '', /^Total0 ms/);
   for (const line of [count - 1, 0, 2]) {
     const listed = steps(page).getByRole('listitem').nth(line);
     await listed.getByRole('button').click();
